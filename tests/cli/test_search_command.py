@@ -67,7 +67,7 @@ def test_a_model_looks_around_and_only_what_is_there_is_printed(
     assert answer == "shop/tax.py:4-5\nshop/cart.py:2\n"
     assert done.stderr == "note: the answer also names shop/none.py:1, which is not there\n"
     done = strop("search", shop, "tax", "-m", script("<finish>shop/none.py:1</finish>"))
-    assert done.returncode == 1 and "names only what is not there: shop/none.py:1" in done.stderr
+    assert done.returncode == 1 and "names only places that do not exist: shop/none.py:1" in done.stderr
 
 
 def test_words_alone_find_places_without_a_model(strop: Any, shop: Path) -> None:
@@ -102,7 +102,7 @@ def test_mistakes(strop: Any, shop: Path, tmp_path: Path) -> None:
         (("none", "tax", *BM25), "there is no folder none"),
         ((shop, " ", *BM25), "the question is empty"),
         ((shop, "tax", "-m", "scripted:oracle"), "name scripted:bm25-chunks"),
-        ((shop, "tax", *BM25, "tasks.environment=workspace"), "is not search"),
+        ((shop, "tax", *BM25, "tasks.environment=workspace"), "must be search here"),
         ((shop, "tax", "seed=1"), "seed=1 is set for a model, and none is named; add -m MODEL"),
         ((shop, "tax", "--engine", "vllm"), "add -m MODEL"),
         ((shop, ""), "the question is empty"),
@@ -222,7 +222,7 @@ def test_over_http_the_official_client_asks_and_pages_of_elsewhere_cannot(shop: 
 
         found, outside = asyncio.run(two())
         assert not found[0] and found[1].startswith("shop/tax.py:4-5\n     4  def tax(total):\n")
-        assert outside[0] and outside[1].endswith("'..' is outside of the repository")
+        assert outside[0] and outside[1].endswith("'..' is outside the repository")
 
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         accept = {"Accept": "application/json, text/event-stream"}

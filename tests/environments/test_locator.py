@@ -198,7 +198,7 @@ def test_only_files_that_changed_are_read_again(tmp_path: Path, monkeypatch: pyt
 def test_what_was_read_in_time_is_kept(tmp_path: Path) -> None:
     write(tmp_path, **{"a.py": "lions = 1\n"})
     found = Locator(seconds=-1)
-    with pytest.raises(UserError, match=r"0 of 1 files were read .* ask again to go on"):
+    with pytest.raises(UserError, match=r"0 of 1 files were read .* ask again to continue"):
         found.find(tmp_path, "lions")
     found.seconds = 60
     assert found.find(tmp_path, "lions")[0].path == "a.py"

@@ -106,7 +106,7 @@ def test_grep_finds_lines_of_texts_in_the_order_of_names(box: SearchTools) -> No
         ("größ[e]r(", ".", ["[looked for as a text]", "nothing found"]),
         ("total", "shop/-e.py", ["shop/-e.py:1: total = 1"]),
         ("-e", "shop", ["nothing found"]),
-        ("total", "logo.png", ["logo.png is no text, or too long"]),
+        ("total", "logo.png", ["logo.png is not text, or too long"]),
         ("x", "../..", ["there is no file or folder '../..'; glob shows what is there"]),
         ("root", "/etc/passwd", ["there is no file or folder '/etc/passwd'; glob shows what is there"]),
         ("root", "secret", ["there is no file or folder 'secret'; glob shows what is there"]),
@@ -135,7 +135,7 @@ def test_read_and_glob_stay_inside(box: SearchTools) -> None:
         "[shop/tax.py, lines 3 to 4 of 4]\n3: def tax(total):\n4:     return total * RATE"
     )
     assert box.use("read", {"path": "shop/tax.py", "start": 5}) == "shop/tax.py has 4 lines"
-    assert "is no text" in box.use("read", {"path": "big.txt"})
+    assert "is not text" in box.use("read", {"path": "big.txt"})
     for path in (
         "../secret",
         "/etc/passwd",
@@ -156,7 +156,7 @@ def test_read_and_glob_stay_inside(box: SearchTools) -> None:
         "shop/tax.py",
     ]
     assert box.use("glob", {"pattern": "../*"}) == "nothing found"
-    assert "stands for more than" in box.use("glob", {"pattern": "{a,b}" * 10})
+    assert "expands to more than" in box.use("glob", {"pattern": "{a,b}" * 10})
 
 
 @pytest.fixture(scope="module", params=["folder", "commit"])
@@ -188,8 +188,8 @@ def hostile(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 HOSTILE_CALLS: list[tuple[str, dict[str, object], str]] = [
     ("grep", {"pattern": "needle"}, r"\[40 of|\$\(touch x\):1: needle"),
-    ("grep", {"pattern": "needle", "path": "huge.log"}, "no text, or too long|no file or folder"),
-    ("grep", {"pattern": "needle", "path": "binary.bin"}, "no text, or too long"),
+    ("grep", {"pattern": "needle", "path": "huge.log"}, "not text, or too long|no file or folder"),
+    ("grep", {"pattern": "needle", "path": "binary.bin"}, "not text, or too long"),
     ("grep", {"pattern": "needle", "path": "one.min.js"}, "^one.min.js:1: needle"),
     ("grep", {"pattern": "needle", "path": "up"}, "no file or folder"),
     ("grep", {"pattern": "needle", "path": "--help"}, "^--help:1: needle$"),
@@ -199,7 +199,7 @@ HOSTILE_CALLS: list[tuple[str, dict[str, object], str]] = [
     ("grep", {"pattern": "(((a{200}){200}){200})"}, "looked for as a text"),
     ("grep", {"pattern": "(" * 240 + "a" + ")" * 240}, "nothing found|looked for as a text|[0-9]: "),
     ("grep", {"pattern": "(" * 600}, "write a pattern of one line"),
-    ("read", {"path": "huge.log"}, "no text|no file"),
+    ("read", {"path": "huge.log"}, "not text|no file"),
     ("read", {"path": "pipe"}, "there is no file"),
     ("read", {"path": "self"}, "there is no file"),
     ("read", {"path": "one.min.js", "start": 10**30}, "has 1 lines"),

@@ -172,7 +172,7 @@ def test_a_class_that_can_be_no_toolbox_is_said_with_its_line(tmp_path: Path) ->
     ):
         tools_of(Odd)
     (tmp_path / "own.py").write_text("class Plain:\n    pass\n")
-    with pytest.raises(UserError, match=r"is no class of tools; derive it from strop\.Toolbox"):
+    with pytest.raises(UserError, match=r"is not a Toolbox subclass; derive it from strop\.Toolbox"):
         toolbox.toolbox_of(f"{tmp_path}/own.py:Plain", "tasks.environment.tools")
     with pytest.raises(ValueError, match="needs room and time"):
         strop.tool(lines=0)

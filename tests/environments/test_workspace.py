@@ -164,7 +164,7 @@ def test_what_was_edited_is_judged_when_the_turns_are_used_up(tmp_path: Path, ve
          "tests/test_public.py::test_dearest\nPython"),
         ("<run>seq 100 | tr '\\n' ' ' ; seq 100</run>", None),
         ("<read>nothing.py</read>", "there is no file nothing.py; read . shows what is there"),
-        ("<read>logo.bin</read>", "logo.bin is no text"),
+        ("<read>logo.bin</read>", "logo.bin is not text"),
         ("<read>shop/cart.py @@ 99</read>", "shop/cart.py has 12 lines"),
         ("<read>shop/cart.py @@ 12</read>", "[lines 12 to 12 of 12]\n    return min(prices)"),
         ("<read>./shop/</read>", "shop/__init__.py\nshop/cart.py\nshop/money.py"),

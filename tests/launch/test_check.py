@@ -93,4 +93,4 @@ def test_a_node_with_other_versions_and_one_without_a_jail(tiny_model: Path, tmp
 def test_nodes_that_share_no_folder(tiny_model: Path, tmp_path: Path) -> None:
     told = faults_of_nodes(tmp_path, words(tmp_path / "run", tiny_model), {1: ""}, wait=0.5)
     (fault,) = told[1]
-    assert f"node n2: {tmp_path}/run: 1 of 2 nodes were seen there within 0.5 s (n2)" in fault
+    assert f"node n2: {tmp_path}/run: 1 of 2 nodes wrote to it within 0.5 s (n2)" in fault

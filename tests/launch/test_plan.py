@@ -122,7 +122,7 @@ def test_what_a_site_says_wrong_is_said_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
-        (["launch.servers=1"], "asks no server"),
+        (["launch.servers=1"], "uses no server"),
         (["launch.minutes=1", "launch.stop_seconds=60"], "leave nothing of launch.minutes=1"),
     ],
 )

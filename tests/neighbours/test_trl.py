@@ -62,7 +62,7 @@ def test_the_class_has_the_tools_and_no_other_public_method():
     kind = tool_environment(Pen)
     public = {name for name in dir(kind) if not name.startswith("_")}
     assert public == {"put", "finish", "reset", "get_reward"} and kind.__name__ == "Pen"
-    with pytest.raises(UserError, match="no class of tools"):
+    with pytest.raises(UserError, match="not a Toolbox subclass"):
         tool_environment(Task)
 
 

@@ -169,7 +169,7 @@ def test_what_cannot_be_made_is_said_before_anything_is_played(own: Path) -> Non
     assert "there is no file 'gone.py'; paths start at the current directory" in play("gone.py:X")
     assert "did you mean 'single-turn'" in play("single-turns")
     assert "3 is no environment" in play(f"{own}:number")
-    assert "3 is no environment; give a name, a class" in play(3)
+    assert "3 is not an environment; give a name, a class" in play(3)
     (own.parent / "broken.py").write_text("import strop\nclass X\n")
     assert (
         "does not load: SyntaxError" in (found := play(f"{own.parent}/broken.py:X"))

@@ -1,1 +1,1 @@
-"""How a task is played."""
+"""Environments: how a task is played."""

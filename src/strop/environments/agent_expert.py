@@ -1,8 +1,8 @@
 """What an expert says to an agent: the known answer, in the calls or the words that the agent asks for.
 
-An agent lists tools, and one of them is a shell, writes files or runs Python; or it lists none, and its prompt says how
-commands, edits or code are written. What the expert takes a tool for, it sees by the names of the tool's arguments. An
-agent that it takes wrongly shows nothing about the agent: the expert guesses.
+Either the agent lists tools, one of which is a shell, writes files or runs Python; or it lists none, and its prompt
+says how to write commands, edits or code. The expert guesses what a tool does from the names of its arguments, so its
+failure with an agent says nothing about that agent.
 """
 
 import re
@@ -20,23 +20,20 @@ _PATH = ("path", "file_path", "filepath", "filename", "file_name", "file")
 _TEXT = ("content", "contents", "file_text", "text", "new_content", "code")
 _OLD, _NEW = ("old_str", "old_string", "old_text", "old"), ("new_str", "new_string", "new_text", "new")
 _PYTHON = ("code", "python_code", "source", "script")
-"""Names of arguments."""
+"""Names of tools' arguments, the likeliest first."""
 _FINISH = re.compile(r"finish|submit|final|done|complete", re.IGNORECASE)
-"""Tools that end an agent's work."""
+"""Names of tools that end an agent's work."""
 _MARKER = re.compile(r"echo ['\"]?([A-Z]+(?:_[A-Z]+){2,})")
-"""Said by a shell command that ends an agent, as mini-swe-agent's prompt has it."""
+"""The text that a shell command prints to end the agent, as in mini-swe-agent's prompt."""
 _FOLDER = re.compile(
     r"(?:director(?:y|ies)|workspace|folder|files are in|cwd)\W{1,20}?(/[\w./-]*\w)", re.IGNORECASE
 )
-"""Where the work is, for tools that take whole paths."""
+"""The working folder in a prompt, for tools that take absolute paths."""
 _FENCE = re.compile(r"```(\w*bash\w*)\n")
 
 
 class AgentExpert:
-    """In one play.
-
-    before, after  text of each file that changes, None where there is none
-    """
+    """The expert of one play. `before`, `after`: path -> text of each file that changes, None where it is absent."""
 
     def __init__(self, before: Mapping[str, str | None], after: Mapping[str, str | None]) -> None:
         self._before, self._after = before, after
@@ -44,7 +41,7 @@ class AgentExpert:
 
     @classmethod
     def of(cls, task: Task) -> "AgentExpert | None":
-        """Of a task whose answer is known."""
+        """The expert for a task; None if its answer is not known."""
         if task.edit is not None:
             after = dict(task.edit.oracle)
             return cls({path: task.edit.files.get(path) for path in after}, after) if after else None
@@ -52,14 +49,14 @@ class AgentExpert:
         return cls({name: tree_of(task)[name].decode()}, {name: known}) if known.strip() else None
 
     def answers(self, asked: Callable[[], ChatRequest]) -> Iterator[str]:
-        """One after another. `asked()`: the request that the next one answers."""
+        """The answers in order. `asked()` gives the request that the next one answers."""
         while True:
             request = asked()
             said = self._called(request) if request.tools.listed else self._told(_text(request))
             yield said.removeprefix("".join(request.tools.begun))
 
     def _called(self, request: ChatRequest) -> str:
-        """A call of one of the tools; where none is left to be made, words."""
+        """A call of one of the tools, or words if no call is left to make."""
         tools = [tool["function"] for tool in request.tools.listed]
         call = self._change(tools, _text(request)) if self._left else None
         call = call or self._finish(tools, _text(request))
@@ -68,7 +65,7 @@ class AgentExpert:
         return request.tools.form.write(call) if call else self._last()
 
     def _change(self, tools: Sequence[Any], prompt: str) -> ToolCall | None:
-        """What changes the next file, or by a shell or in Python all that are left."""
+        """A call that changes the next file, or, with a shell or Python, all remaining files."""
         for tool in tools:
             if (name := _argument(tool, _SHELL)) and not _argument(tool, _PATH):
                 command, self._left = "\n".join(map(self._by_shell, self._left)), []
@@ -102,7 +99,7 @@ class AgentExpert:
         return None
 
     def _told(self, prompt: str) -> str:
-        """Words, as a prompt without tools asks for them."""
+        """An answer in the form that a prompt without tools asks for."""
         fence = _FENCE.search(prompt)
         if self._left and "<<<<<<< SEARCH" in prompt:
             paths, self._left = self._left, []
@@ -114,7 +111,7 @@ class AgentExpert:
         return self._last()
 
     def _last(self) -> str:
-        """The whole file, for agents that take a block of the answer; they are the last words, too."""
+        """The whole file as a fenced block, for agents that read one; also the expert's last words."""
         path, self._left = next(iter(self._after)), []
         return f"Done.\n\n{path}\n```{path.rpartition('.')[2].replace('py', 'python')}\n{self._after[path] or ''}```"
 
@@ -127,13 +124,13 @@ class AgentExpert:
         return f"import os; os.remove({path!r})" if new is None else f"open({path!r}, 'w').write({new!r})"
 
     def _as_edit(self, path: str) -> str:
-        """A block as aider takes it."""
+        """A search/replace block in aider's format."""
         old, new = self._before[path] or "", self._after[path] or ""
         return f"{path}\n```\n<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n```"
 
 
 def _argument(tool: Any, names: Sequence[str]) -> str:
-    """The first of these names under which the tool takes a text, or a list; "" where it takes none."""
+    """The first of these names that is an argument of the tool without fixed values; "" if there is none."""
     taken = _properties(tool)
     return next((name for name in names if name in taken and "enum" not in taken[name]), "")
 
@@ -146,7 +143,7 @@ def _properties(tool: Any) -> Mapping[str, Any]:
 
 
 def _filled(tool: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments, with what else the tool must have: the first of its values, or one that is as good as none."""
+    """The arguments, completed with the tool's other required ones: the first allowed value, or an empty one."""
     taken, schema = _properties(tool), tool.get("parameters") or {}
     empty: Mapping[str, Any] = {"boolean": False, "integer": 1, "number": 1, "array": [], "object": {}}
     needed = [name for name in schema.get("required") or () if name not in given]

@@ -1,10 +1,10 @@
-"""The words of code: what a text says to BM25. Identifiers are split, and each part counts by its stem.
+"""The words of code for BM25: identifiers are split, and each part counts by its stem.
 
     terms("parse_args")                      # ("pars", "arg", "parse_args")
     bag_of("shop/cart.py", "x = parse(y)")   # Bag(counts={"x": 4, "pars": 1, "y": 1}, length=3)
 
-An identifier is split at underscores, where its case changes and at digits. As a whole it is a word of its own too: who
-knows a name finds its place. Stems are those of Snowball's English stemmer (package snowballstemmer), in American
+An identifier is split at underscores, changes of case and digits. The whole identifier is a word too, so that an exact
+name finds its place. Stems come from Snowball's English stemmer (package snowballstemmer), after a change to American
 spelling. A word counts more where it is defined, and in comments and docstrings.
 """
 
@@ -19,16 +19,14 @@ from typing import Any
 from strop_verify.edits.languages import LANGUAGES
 
 DEFINED, PROSE, OPENING = 3, 1, 3
-"""What a word counts beside 1 for each time that it stands in a text: where it is defined, in a comment or docstring,
-and in the first one of the text.
-"""
+"""What an occurrence counts beyond 1: as a definition, in a comment or docstring, and in the first one of the text."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _LONGEST_WORD = 80
-"""Characters. What is longer is data."""
+"""Characters. Longer words are taken for data and ignored."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _HASHED = re.compile(r'"""[\s\S]*?(?:"""|\Z)|' + r"'''[\s\S]*?(?:'''|\Z)|(?:^|(?<=\s))#[^\n]*")
 _SLASHED = re.compile(r"/\*[\s\S]*?(?:\*/|\Z)|//[^\n]*")
-"""Comments and docstrings. Each ends where the text does at the latest: reading them takes linear time."""
+"""Comments and docstrings. An unclosed one ends with the text, which keeps matching linear in time."""
 _DEFINED = re.compile(
     r"\b(?:def|class|fn|func|function|struct|enum|trait|impl|interface|type|mod|module|namespace)\s+(\w+)"
     r"|^([A-Za-z_]\w*)[ \t]*(?::[^=\n]{0,100})?=(?!=)",
@@ -37,11 +35,11 @@ _DEFINED = re.compile(
 _FUNCTIONS_AS_VALUES = re.compile(
     r"(?:^|[\s.])(\w+)[ \t]*[:=]\s*(?:async\s*)?(?:function\b|\([\w\s,]{0,200}\)\s*=>)", re.MULTILINE
 )
-"""Of JavaScript and TypeScript: `res.redirect = function`, `redirect: (url) =>`."""
+"""In JavaScript and TypeScript: `res.redirect = function`, `redirect: (url) =>`."""
 _MORE_PROGRAMS = """
 bash bat cjs clj cu cuh cxx dart ex exs f90 fs hs hxx jl lua m mjs ml mm pl pm ps1 r sh sql svelte vb vue zig
 """
-"""Endings of programs beside those of LANGUAGES."""
+"""File endings of programs besides those of LANGUAGES."""
 _ABBREVIATED = """
 arg argument | param parameter | config configuration settings | cli command | dir directory folder | env
 environment | auth authentication authorization | tmp temp temporary | init initialize | msg message | str string |
@@ -50,19 +48,19 @@ resp response | ctx context | conn connection | addr address | doc documentation
 format | cmd command | attr attribute | prop property | iter iterate | exec execute run | repo repository | sync
 synchronize | async asynchronous coroutine | cert certificate
 """
-"""Words of questions and how programs write them."""
+"""Groups of words that stand for each other: abbreviations in code and their words in questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """What a text says: word -> how much it counts, at least 1; and the number of words in the text."""
+    """A text's words: word -> how much it counts, at least 1; and the number of words in the text."""
 
     counts: dict[str, int]
     length: int
 
 
 def bag_of(path: str, text: str) -> Bag:
-    """The bag of a text. The ending of `path` says how comments look."""
+    """The bag of a text. The ending of `path` gives the syntax of comments."""
     words = Counter(_WORD.findall(text))
     counts: dict[str, int] = {}
     _add(counts, words, 1)
@@ -87,27 +85,25 @@ def _defined(path: str, text: str) -> Iterator[str]:
 
 
 def _prose(path: str, text: str) -> list[str]:
-    """Comments and docstrings of a program; nothing of other files, which are prose or data as a whole."""
-    language = language_at(path)
-    if not language:
+    """Comments and docstrings of a program; none of other files, which are prose or data as a whole."""
+    if not (language := language_at(path)):
         return []
-    form = _HASHED if language in ("python", "ruby") else _SLASHED
-    return form.findall(text)
+    return (_HASHED if language in ("python", "ruby") else _SLASHED).findall(text)
 
 
 def is_program(path: str) -> bool:
-    """Whether a file is a program by its ending."""
+    """Whether a file is source code, by its ending."""
     return path.rpartition(".")[2].lower() in _MORE_PROGRAMS.split() or bool(language_at(path))
 
 
 def language_at(path: str) -> str:
-    """The language of a file by its ending, "" where it is none of LANGUAGES."""
+    """The language of a file by its ending, "" if it is not in LANGUAGES."""
     return LANGUAGES.get(path.rpartition(".")[2].lower(), "")
 
 
 @lru_cache(maxsize=1 << 18)
 def terms(word: str) -> tuple[str, ...]:
-    """The stems of a word's parts; where it has several, itself in lower case behind them."""
+    """The stems of a word's parts; if there are several, the whole word in lower case comes last."""
     if len(word) > _LONGEST_WORD:
         return ()
     parts = _PARTS.findall(word) if word.isascii() else [*filter(None, word.split("_"))]
@@ -118,16 +114,14 @@ def terms(word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """The stem of a word in lower case: that of `normalised` is that of `normalize`."""
+    """The stem of a lower-case word; `normalised` and `normalize` have the same one."""
     word = re.sub(r"(?<=[a-z]{3})is(e|ed|er|es|ing|ation|ations)$", r"iz\1", word)
     word = re.sub(r"(?<=[a-z]{2})our(|s|ed|ing)$", r"or\1", word)
     return str(_stemmer().stemWord(word))
 
 
 def kin(stem_: str) -> dict[str, float]:
-    """Other words that may stand for a question's: who parses is a parser, and arguments are args. Word -> share of
-    its count that counts, below 1.
-    """
+    """Related words (`parse`: `parser`; `argument`: `arg`), each with the share of its count that counts, below 1."""
     agents = [f"{stem_}{ending}" for ending in ("er", "or", "e")]
     if stem_.endswith("er") and len(stem_) > 5:
         agents.append(stem(stem_[:-2]))
@@ -154,10 +148,10 @@ def _stemmer() -> Any:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a question, each once, in its order; numbers too."""
+    """The distinct words and numbers of a question, in order."""
     return list(dict.fromkeys(re.findall(r"[^\W\d]\w*|\d+", text)))
 
 
 def stems_of(names: Iterable[str]) -> frozenset[str]:
-    """All terms of some names."""
+    """The terms of all the names."""
     return frozenset(term for name in names for word in _WORD.findall(name) for term in terms(word))

@@ -1,5 +1,5 @@
-"""Feedback: try, see what fails in the public tests, try again (RLEF, arXiv 2410.02089); and what is said of a failure:
-the call, what was expected and what came, the error and its line.
+"""Environment `feedback`: try, see which public tests fail, try again (RLEF, arXiv 2410.02089); and the text about a
+failure: the call, the expected and the actual result, the error and its line.
 """
 
 import ast
@@ -19,9 +19,9 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, TestResult, Verdict
 
 _WRONG = 0.875
-"""Share of demonstrations that begin with a wrong answer, where there is one: the chance of a wrong one among 8."""
+"""Share of demonstrations that begin with a wrong answer, where one is known: 7 in 8."""
 MOST = 3
-"""Failed tests that are told of."""
+"""Failed tests that are described, at most."""
 _LIMIT = re.compile(r"(?:used|took) more than ([\d.e+-]+)( CPU)? seconds")
 _TEST_LINE = re.compile(r"a test failed at line (\d+)")
 _RUST_PLACE = re.compile(r"(\s*-->|panicked at) \S+?:(\d+:\d+)")
@@ -29,16 +29,16 @@ _RUST_ABOVE = re.compile(r"(?:#\[cfg\(test\)\] )?(?:#\[warn\(\w+\)\] )?mod zt_\w
 
 
 class Feedback:
-    """After each answer the public tests run, and what failed is said. The play ends when they pass or its turns are
-    used up; the last answer is judged by all tests. Single use.
+    """Runs the public tests after each answer and reports what failed. The play ends when they pass or the turns are
+    used up; all tests judge the last answer. Single use.
 
-    turns  answers at most
-    chars  of what is said of a failure at most; of longer texts the beginning and the end
-    tell   whether it is said what failed, not only that something did; None: where the task shows tests
+    turns  maximum number of answers
+    chars  maximum length of the text about a failure; longer texts keep their beginning and end
+    tell   whether the policy is told what failed, not only that something did; None: if the task shows tests
     """
 
     control = "single-turn"
-    """What it is held against at equal sampled tokens (`strop.evaluation.evaluate`)."""
+    """The environment that it is compared with at equal sampled tokens (`strop.evaluation.evaluate`)."""
 
     def __init__(
         self,
@@ -59,12 +59,12 @@ class Feedback:
         return self.opening
 
     def step(self, completion: Completion) -> Do:
-        """The answer is put to the public tests."""
+        """Runs the public tests on the answer."""
         self.left, self.answer = self.left - 1, self.read(completion.text)
         return Do(Verify(self.public, self.answer))
 
     def result(self, effect: Verify, verdict: Verdict) -> Next:
-        """What failed is said, if another turn is left."""
+        """Reports what failed, if another turn is left."""
         if not verdict.scored:
             return Done(verdict.detail, "infra")
         if verdict.passed or not self.left:
@@ -72,7 +72,7 @@ class Feedback:
         what = told(self.task, verdict, self.tell)
         what = clipped(what, self.chars) + "\n" if what else ""
         said = f"Your code failed.\n{what}Give it another try."
-        if not self.opening.messages:  # a text that goes on: comments, and the same beginning again
+        if not self.opening.messages:  # a prompt of plain text continues: comments, then the prompt again
             said = "\n\n" + "\n".join(f"# {line}" for line in said.splitlines()) + f"\n\n{self.opening.text}"
         return Say((Message(role="user", content=said),), prefill=self.opening.prefill)
 
@@ -84,7 +84,7 @@ class Feedback:
         yield self._written(self.task.reference)
 
     def _written(self, code: str) -> str:
-        """As a completion: a fenced block, or the rest of an answer that is begun."""
+        """Code as a completion: a fenced block, or the rest of an answer that the prompt begins."""
         head = self.task.signature.strip()
         if self.opening.messages and not self.opening.prefill:
             return f"```{self.task.language}\n{code.strip()}\n```"
@@ -93,9 +93,8 @@ class Feedback:
 
 
 def failures(task: Task, verdict: Verdict) -> str:
-    """Why the answer failed. It names inputs and expected values: `task` has only tests that may be told.
-
-    A line or a few for each of the first `MOST` failed tests; compiler messages as they are; "" where all passed.
+    """Why the answer failed: a few lines for each of the first `MOST` failed tests, or the compiler's messages; "" if
+    all passed. It names inputs and expected values, so `task` must hold only tests that may be told.
     """
     if verdict.passed:
         return ""
@@ -114,10 +113,10 @@ def failures(task: Task, verdict: Verdict) -> str:
 
 
 def told(task: Task, verdict: Verdict, tell: bool | None) -> str:
-    """What a play is told of a failed verdict by the public tests of its task; "" for nothing but that it failed.
+    """What a play is told about a failed verdict of its task's public tests; "" if only that it failed.
 
-    tell  None tells what the tests expect only where the task shows some: else those that judge would be told. What is
-          wrong with the answer itself, such as a syntax error, is told in any case.
+    tell  False tells nothing. None tells what the tests expect only if the task shows some, since otherwise the tests
+          that judge would be told; an error in the answer itself, such as a syntax error, is told in any case.
     """
     build = verdict.stage("build")
     own = verdict.outcome is Outcome.NO_ANSWER or (build is not None and not build.passed)
@@ -127,7 +126,7 @@ def told(task: Task, verdict: Verdict, tell: bool | None) -> str:
 
 
 def clipped(text: str, most: int) -> str:
-    """The text in at most `most` characters: where it is longer, its beginning and its end with " ... " between."""
+    """The text in at most `most` characters: a longer one keeps its beginning and end, with " ... " between."""
     if len(text) <= most:
         return text
     gap = " ... "[: max(0, most)]
@@ -143,13 +142,12 @@ def _build_failure(check: CheckBase, output: str) -> str:
 
 
 def _without_kind(text: str) -> str:
-    """What is wrong with an edit, without its name: "no-edit: there is ..." """
+    """An edit's error message without the error's name: not "no-edit: there is ...", but "There is ..."."""
     said = re.sub(r"^[a-z]+(?:-[a-z]+)*: ", "", text.strip())
     return f"{said[:1].upper()}{said[1:]}" + ("." if said and said[-1] not in ".!?" else "")
 
 
 def _test(check: CheckBase, number: int, test: TestResult, verdict: Verdict) -> str:
-    """One failed test."""
     message = test.message
     if late := _LIMIT.search(message):
         message = f"no answer within {float(late[1]):g} s{' of CPU time' if late[2] else ''}"
@@ -201,13 +199,12 @@ def _printed(stdin: str, stdout: str, message: str) -> str:
 
 
 def _with_line(message: str, output: str) -> str:
-    """A program's exception with the line of the answer where it was raised, from the traceback that it printed."""
+    """A program's exception with the line of the answer that raised it, from the printed traceback."""
     lines = re.findall(r'File "/answer\.py", line (\d+)', output.partition(message)[0])
     return f"{message}, line {lines[-1]}" if lines and re.match(r"[\w.]+(?:: |$)", message) else message
 
 
 def _source(check: PytestCheck, name: str) -> str:
-    """The test's function."""
     path, _, rest = name.partition("::")
     wanted = re.sub(r"\[.*", "", rest.rpartition("::")[2] or rest)
     text = check.files.get(path, "")
@@ -220,11 +217,10 @@ def _source(check: PytestCheck, name: str) -> str:
 
 
 def _rust(check: RustCheck, verdict: Verdict, told: list[tuple[int, TestResult]]) -> Iterator[str]:
-    """The tests' names, what they printed, and the assertion of a line that failed."""
+    """The tests' names and their output; a line that only names a line number is replaced by that line's assertion."""
     yield f"{', '.join(test.id for _, test in told)} failed:"
     lines, stage = check.tests.splitlines(), verdict.stage("test")
-    for said in _RUST_PLACE.sub(r"\1 \2", (stage.output if stage else "") or verdict.detail).splitlines()[
-        : 2 * MOST
-    ]:
+    output = _RUST_PLACE.sub(r"\1 \2", (stage.output if stage else "") or verdict.detail)
+    for said in output.splitlines()[: 2 * MOST]:
         at = _TEST_LINE.fullmatch(said.strip())
         yield lines[int(at[1]) - 1].strip() if at and int(at[1]) <= len(lines) else said

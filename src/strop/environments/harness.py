@@ -1,9 +1,9 @@
-"""Environment `harness`: any agent plays the task. It asks the policy at an address of its own; how it changed the
-files, or the last thing that the policy said, is the answer.
+"""Environment `harness`: any agent plays the task. It queries the policy at a URL of its own; its changes to the files,
+or the policy's last completion, are the answer.
 
-A command runs in the play's jailed folder, as do the programs that it starts. The address is the only one that it
-reaches: the folder's network has nothing else in it. A function `play(base_url, task, workspace)` is the user's own
-code and is called here, in a thread; what it runs in the workspace is jailed.
+A command runs in the play's jailed folder, as do the programs that it starts. That URL is all that it can reach: the
+folder's network holds nothing else. A function `play(base_url, task, workspace)` is the user's own code and runs in a
+thread of this process; what it runs in the workspace is jailed.
 
 However the agent ends (done, killed, out of time or turns), what it left is judged. Nothing that it prints counts.
 """
@@ -14,7 +14,7 @@ import shutil
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any, Literal
@@ -43,19 +43,20 @@ _STARTS = 127
 class Harness:
     """Lets an agent play.
 
-    command    its program and arguments; {task}, {url} and {model} stand for the statement and where it asks
-    play       "file.py:function" in place of a command, or the function
-    answer     files: what it changed; message: the last thing that the policy said
-    turns      answers of the policy at most
-    seconds    that the agent may take for itself, in all, and CPU seconds of each of its processes
+    command    its program and arguments; {task}, {url} and {model} stand for the statement, the URL and the model's
+               name
+    play       "file.py:function" instead of a command, or the function itself
+    answer     files: the files that it changed; message: the policy's last completion
+    turns      maximum number of completions
+    seconds    the agent's own time in all, and the CPU seconds of each of its processes
     memory_mb  address space of each of its processes, in MiB
-    reads      files and folders that it reads, beside those that the command names
-    variables  of its environment
+    reads      files and folders that it may read, besides those that the command names
+    variables  its environment variables
     calls      how the policy writes calls of the agent's tools
     """
 
     guesses = True
-    """Its expert may take an agent wrongly."""
+    """Its expert may misread what an agent asks for."""
 
     def __init__(
         self, task: Task, opening: Opening, read: Callable[[str], str], *, command: str | Sequence[str] = "",
@@ -65,7 +66,7 @@ class Harness:
         variables: dict[str, str] | None = None, calls: ModelForm = "hermes",
     ) -> None:  # fmt: skip
         if bool(command) == bool(play):
-            raise UserError("tasks.environment: harness takes either `command` or `play`, the agent")
+            raise UserError("tasks.environment: harness takes either `command` or `play`; give one of them")
         self.task, self.opening, self.read, self.by = task, opening, read, answer
         self.words = shlex.split(command) if isinstance(command, str) else list(command)
         self.play: Any = (
@@ -73,17 +74,20 @@ class Harness:
         )
         if self.play and not callable(self.play):
             raise UserError(
-                f"tasks.environment.play: {self.play!r:.60} is no function (base_url, task, workspace)"
+                f"tasks.environment.play: {self.play!r:.60} is not a function (base_url, task, workspace)"
             )
         self.left, self.seconds, self.memory, self.reads = turns, seconds, memory_mb << 20, list(reads)
         self.variables, self.said, self.calls = variables or {}, "", calls
         self.thread: threading.Thread | None = None
         self.ended: AgentEnded | None = None
         self.over: Callable[[Any], Any] = lambda app: app
-        """Put over the endpoint, an ASGI application, by who watches it."""
+        """Wraps the endpoint's ASGI application, for a caller that watches the requests."""
 
     def setup(self, services: Services) -> None:
-        """Starts the agent, and waits for its first request. Raises UserError where it can't be started."""
+        """Starts the agent and waits for its first request.
+
+        Raises UserError if it can't be started, RuntimeError if it ends before it asks.
+        """
         for package in ("starlette", "uvicorn"):
             require(package, package=package, extra="serve", purpose="environment harness")
         self.folder = services.folder
@@ -110,7 +114,7 @@ class Harness:
         return self._converse(self.first)
 
     def step(self, completion: Completion) -> Next:
-        """The agent gets its answer, and goes on."""
+        """Sends the completion to the agent, which goes on."""
         self.said, self.left = "".join(self.turn.request.tools.begun) + completion.text, self.left - 1
         self.endpoint.answer(self.turn, completion)
         if not self.left:
@@ -118,23 +122,9 @@ class Harness:
         return Do(NextRequest(self.endpoint))
 
     def result(self, effect: object, result: AgentTurn | AgentEnded) -> Next:
-        """What it asks now; where it ended, what it left is the answer."""
-        return self._asked(result)
-
-    def demonstrate(self, rng: Random) -> Iterator[str]:
-        """What changes the files as is known, in the calls or words that the agent asks for (`agent_expert`)."""
-        expert = AgentExpert.of(self.task)
-        return expert.answers(lambda: self.turn.request) if expert else iter(())
-
-    def close(self) -> None:
-        """Ends the agent, if it is a program."""
-        if self.thread is not None:
-            self.endpoint.close()
-            self._end()
-
-    def _asked(self, got: AgentTurn | AgentEnded) -> Next:
-        if not isinstance(got, AgentEnded):
-            return self._converse(got)
+        """Puts the agent's next request to the policy; if the agent has ended, what it left is the answer."""
+        if not isinstance(result, AgentEnded):
+            return self._converse(result)
         self.endpoint.seal()
         if self.by == "message":
             return Done(self.read(self.said))
@@ -144,28 +134,41 @@ class Harness:
         except (ValueError, FileNotFoundError):  # a folder that the agent has made unreadable
             return Done("")
 
+    def demonstrate(self, rng: Random) -> Iterator[str]:
+        """The known changes to the files, in the calls or words that the agent asks for (`agent_expert`)."""
+        expert = AgentExpert.of(self.task)
+        return expert.answers(lambda: self.turn.request) if expert else iter(())
+
+    def close(self) -> None:
+        """Ends the agent, if it is a program."""
+        if self.thread is not None:
+            self.endpoint.close()
+            self._end()
+
     def _converse(self, turn: AgentTurn) -> Converse:
         self.turn = turn
         return self.endpoint.converse(turn, self.opening.max_tokens)
 
     def _command(self) -> tuple[list[str], list[str]]:
-        """(the command, paths that it reads): its program, and files here that its words name, by whole paths; with
-        what they import, where they are scripts for this Python.
+        """(the command, paths that it reads). The program and local files named in the command become absolute paths;
+        where they are scripts for this Python, the paths include the packages that they import.
         """
         ours = surroundings_of(self.task)
         path = os.pathsep.join([ours.environment["PATH"], os.environ.get("PATH", "")])
         found = shutil.which(self.words[0], path=path)
         if found is None:
-            raise UserError(f"tasks.environment.command: there is no program {self.words[0]!r:.80}")
+            raise UserError(
+                f"tasks.environment.command: there is no program {self.words[0]!r:.80}; install it or give its path"
+            )
         words = [str(Path(found).absolute())]
         reads = [str(Path(one).absolute()) for one in self.reads]
         reads += [words[0], str(Path(words[0]).resolve()), *environment_of(Path(words[0]))]
         for word in self.words[1:]:
-            here = os.path.isfile(word)  # False for words that are no path at all
+            here = os.path.isfile(word)  # also False for words that are not paths
             words.append(str(Path(word).absolute()) if here else word)
             reads += [words[-1]] if here else []
         if any(Path(words[0]).is_relative_to(folder) for folder in ours.read):
-            reads += ours.read  # in an image nothing of it is there
+            reads += ours.read  # a jail that uses an image's files has none of these
         if site := self._packages(words):
             python = f"{site.folder}/bin/python3"
             words = [python, *(words[1:] if Path(words[0]).name.startswith("python") else words)]
@@ -173,8 +176,8 @@ class Harness:
         return words, reads
 
     def _packages(self, words: list[str]) -> PackageSite | None:
-        """What scripts of Python among the words import, where this Python is to run them: a program installed beside
-        Strop, or one that its `python` is given. Others bring their own (`reads`).
+        """The packages that the command's Python scripts import, if this Python runs them: a program installed beside
+        Strop, or scripts given to its `python`. Other programs bring their own (`reads`).
         """
         own, first = Path(sys.prefix, "bin"), Path(words[0])
         ours = (str(own), *surroundings_of(self.task).read)
@@ -187,22 +190,24 @@ class Harness:
         return site_of((*TESTS, *sorted(names))) if names else None
 
     def _run(self, command: list[str]) -> None:
-        """The agent's whole life."""
+        """Runs the agent to its end, in its thread."""
         url = self.endpoint.url
         try:
             if not command:
                 self.play(url, self.task, self.folder)
                 self._ended(AgentEnded())
                 return
-            given = {"{task}": self.task.statement, "{url}": url, "{model}": MODEL}
-            words = [_filled(word, given) for word in command]
+            task = self.task.statement
+            words = [
+                one.replace("{task}", task).replace("{url}", url).replace("{model}", MODEL) for one in command
+            ]
             variables = {
                 "OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none",
                 "STROP_MODEL": MODEL, **self.variables,
             }  # fmt: skip
             ran = self.folder.run(
-                words, stdin=self.task.statement, seconds=self.seconds, memory_bytes=self.memory,
-                environment=variables, waits=True,
+                words, stdin=task, seconds=self.seconds, memory_bytes=self.memory, environment=variables,
+                waits=True,
             )  # fmt: skip
             self._ended(AgentEnded(ran))
         except BaseException as error:
@@ -213,11 +218,11 @@ class Harness:
         self.endpoint.ended(how)
 
     def stop(self) -> None:
-        """Ends the agent, if it is a program, and returns at once."""
+        """Starts to end the agent, if it is a program, and returns at once."""
         threading.Thread(target=self._end, daemon=True, name="agent's end").start()
 
     def _end(self) -> None:
-        """Ends the agent's program, and waits for that; a function can't be ended."""
+        """Ends the agent's program and waits for it; a function can't be ended."""
         while self.words and self.thread is not None and self.thread.is_alive():
             try:
                 self.folder.stop()
@@ -227,7 +232,7 @@ class Harness:
 
 
 def interpreter_of(program: Path) -> Path | None:
-    """What runs a script, by its first line, or by its second where installers put a long path there."""
+    """The interpreter of a script by its first line, or its second, where installers put a path that is too long."""
     try:
         with program.open("rb") as file:
             first, second = file.readline(4096), file.readline(4096)
@@ -244,14 +249,14 @@ def interpreter_of(program: Path) -> Path | None:
 
 
 def environment_of(program: Path) -> list[str]:
-    """The virtual environment that a program is in, or whose Python runs it, with the Python that this is made of.
+    """The virtual environment that holds a program or whose Python runs it, and that environment's base Python.
 
-    None of it where that is Strop's own.
+    Empty where there is none, or it is Strop's own.
     """
     pythons = [found for found in (interpreter_of(program), interpreter_of(program.resolve())) if found]
     for path in (program, program.resolve(), *pythons):
         settings = path.parent.parent / "pyvenv.cfg"
-        if settings.is_file() and path.parent.parent != Path(sys.prefix):  # not what Strop itself is in
+        if settings.is_file() and path.parent.parent != Path(sys.prefix):  # not Strop's own environment
             pairs = (line.partition("=") for line in settings.read_text().splitlines())
             given = {name.strip(): value.strip() for name, _, value in pairs}
             base = Path(given.get("home", "/usr/bin"))
@@ -259,9 +264,3 @@ def environment_of(program: Path) -> list[str]:
             own = base.parent / "lib" / f"python{version}" if base.parent == Path("/usr") else base.parent
             return [str(path.parent.parent), str(own.resolve())]
     return []
-
-
-def _filled(word: str, given: Mapping[str, str]) -> str:
-    for name, text in given.items():
-        word = word.replace(name, text)
-    return word

@@ -1,4 +1,4 @@
-"""Which texts a question in words is about, without a model: BM25 over files and their chunks.
+"""Ranks texts by a question in plain words, without a model: BM25 over files and their chunks.
 
     files = ranked("where are prices rounded", bags, lambda path: chunk_bags(path, texts[path]))
     files[0].path, files[0].spans          # the best file and the lines of its best chunks
@@ -6,15 +6,14 @@
 The score of a file is its kind's factor times the sum of its own BM25, its best chunk's, and its name's score. Each
 BM25 is multiplied by coverage^COVERED.
 
-- BM25 in Lucene's variant: idf * c / (c + K1 (1 - B + B L / mean L)), c the count of `code_words`, L the words of the
-  text, idf = log(1 + (N - n + .5) / (n + .5)) of the n of N files that hold a word. N, n and mean L are those of the
-  moment: files may come and go. The package bm25s holds scores ready, and has to build all anew for each change; tests
-  hold ours to its.
-- A word of the question and its kin (`code_words.kin`) are one word, which counts what they count together.
+- BM25 in Lucene's variant: idf * c / (c + K1 (1 - B + B L / mean L)), with c the count of `code_words`, L the number of
+  words in the text, and idf = log(1 + (N - n + .5) / (n + .5)) for a word in n of N files. N, n and mean L are computed
+  for each question, since files change. The package bm25s precomputes scores and would have to rebuild its index for
+  each change; tests compare ours with its.
+- A word of the question and its kin (`code_words.kin`) are one word whose count is the sum of theirs.
 - Coverage is the share of the question's idf that the text holds.
-- The name's score is the idf, among names, of words that a file's name and the two folders above it share with the
-  question.
-- Only the CANDIDATES best files without their chunks are cut into chunks. Words of chunks have the idf of files.
+- The name's score is the idf, among names, of the words that the question shares with a file's name and two folders.
+- Only the CANDIDATES files that are best without chunks are cut into chunks. Words of chunks have the idf of files.
 
 K1 and B: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009. Lucene's variant:
 Kamphuis et al., Which BM25 Do You Mean?, ECIR 2020. The other numbers are ours (experiments/LOG.md).
@@ -36,20 +35,20 @@ Key = TypeVar("Key")
 K1, B = 1.2, 0.75
 COVERED = 0.5
 NAMED, IN_FOLDER = 0.9, 0.25
-"""Weight of a file's name over the root of the number of its words, and of its folders' names."""
+"""Weight of a file's name, divided by the root of its number of words, and of its folders' names."""
 GLUED = 4
-"""Letters of a word that is found at the beginning or end of a name too, as `cache` in `dircache`."""
+"""Letters that a word needs to be found as the beginning or end of a name's word, as `cache` in `dircache`."""
 CANDIDATES = 20
 WHOLE, PART, WEAK = 2.0, 1.0, 0.2
-"""Weights of a question's words: an identifier, each of its parts, and words that questions use for anything."""
+"""Weights of a question's words: an identifier, each of its parts, and words that occur in any question."""
 MOST_WORDS = 200
-"""Of a question that count."""
+"""Words of a question that count, at most."""
 FACTORS = {"test": 0.3, "document": 0.4, "data": 0.3, "declaration": 0.75}
-"""What the scores of such files are multiplied by. A document is also what is foreign, made or hidden; data is what is
-no program; declarations are names such as exceptions.py and __init__.py.
+"""Factors on the scores of such files. Third-party, generated and hidden files count as documents; whatever is not
+source code is data; declarations are files such as exceptions.py and __init__.py.
 """
 SECOND = 0.6
-"""Share of the best chunk's score that makes another one of its file worth showing."""
+"""A file's second chunk is shown if it reaches this share of the best chunk's score."""
 _STOP = """
 a about above after all also am an and any are as at be because been before being below between both but by can
 could did do does doing done down during each else few find for from further had has have having he her here hers
@@ -85,13 +84,13 @@ _ASKED = {
         r"(?i)exception|error|warning|raise|\btyp(?:e|es|ing)\b|constant|version|compat|export"
     ),
 }
-"""What a question says that asks for such files."""
+"""Patterns in a question that ask for files of each kind."""
 _FILE_NAME = re.compile(r"[\w./-]*\w\.\w{1,5}\b")
 
 
 @dataclass(frozen=True, slots=True)
 class WantedWord:
-    """A word of a question: its weight, and the terms that count for it with their shares."""
+    """A word of a question: its weight, and the terms that count for it, with their shares."""
 
     weight: float
     terms: Mapping[str, float]
@@ -100,7 +99,7 @@ class WantedWord:
 
 @dataclass(frozen=True, slots=True)
 class RankedFile:
-    """A file with its score, above 0, and the lines of its best chunks, the best one first."""
+    """A file with its score, above 0, and the line ranges of its best chunks, best first."""
 
     path: str
     score: float
@@ -109,16 +108,18 @@ class RankedFile:
 
 @dataclass(frozen=True)
 class LexicalScores(Generic[Key]):
-    """LexicalScores of some texts by their keys."""
+    """Scores of texts by their keys.
+
+    bm25      at least 0
+    coverage  0 to 1
+    idfs      the idf of each wanted word
+    holding   the number of texts that hold each wanted word
+    """
 
     bm25: Mapping[Key, float]
-    """At least 0."""
     coverage: Mapping[Key, float]
-    """0 to 1."""
     idfs: Sequence[float]
-    """Of each wanted word."""
     holding: Sequence[int]
-    """How many texts hold each wanted word."""
 
     def covered(self) -> dict[Key, float]:
         """BM25 times the root of the coverage."""
@@ -126,7 +127,7 @@ class LexicalScores(Generic[Key]):
 
 
 def wanted(question: str) -> list[WantedWord]:
-    """The words of a question that count, at most MOST_WORDS. Identifiers count more than prose, and without kin."""
+    """The words of a question that count, at most MOST_WORDS. Identifiers weigh more than prose and have no kin."""
     found: list[WantedWord] = []
     for word in words_of(question):
         stems = terms(word)
@@ -156,7 +157,7 @@ def _listed(words: str) -> frozenset[str]:
 def scored(
     words: Sequence[WantedWord], bags: Mapping[Key, Bag], idfs: Sequence[float] | None = None
 ) -> LexicalScores[Key]:
-    """BM25 of each bag; with the idf that is given, else that of these bags."""
+    """BM25 of each bag, with the given idfs or those of these bags."""
     mean = sum(bag.length for bag in bags.values()) / max(1, len(bags)) or 1.0
     norms = {key: K1 * (1 - B + B * bag.length / mean) for key, bag in bags.items()}
     bm25, held = dict.fromkeys(bags, 0.0), dict.fromkeys(bags, 0.0)
@@ -184,15 +185,15 @@ def _idf(holding: int, of: int) -> float:
 
 
 def closest(question: str, bags: Mapping[Key, Bag]) -> list[Key]:
-    """The keys of some texts, those closest to a question first, equal ones in their order."""
+    """The keys of the texts, closest to the question first; ties keep their order."""
     scores = scored(wanted(question), bags).covered()
     return sorted(bags, key=lambda key: -scores[key])
 
 
 def file_scores(question: str, bags: Mapping[str, Bag]) -> tuple[dict[str, float], Sequence[float]]:
-    """(path -> score of the file as a whole, at least 0; the idf of each wanted word).
+    """(path -> score of the whole file, at least 0; the idf of each wanted word).
 
-    All are 0 where files and names hold no word of the question, or only such as any question may use.
+    All scores are 0 if the question has words that are not weak, no file holds one of them, and no name matches.
     """
     words = wanted(question)
     scores = scored(words, bags)
@@ -212,10 +213,10 @@ def file_scores(question: str, bags: Mapping[str, Bag]) -> tuple[dict[str, float
 def ranked(
     question: str, bags: Mapping[str, Bag], chunks_of: Callable[[str], Mapping[Range, Bag]]
 ) -> list[RankedFile]:
-    """The files that a question may be about, best first, at most CANDIDATES; equal ones in the order of their names.
+    """The files that a question may be about, best first, at most CANDIDATES; ties in the order of their paths.
 
-    bags       path -> what the file says
-    chunks_of  lines -> bag of each chunk of a file; empty for a file that is gone
+    bags       path -> bag of the file
+    chunks_of  gives, for a path, line range -> bag of each chunk; empty for a file that is gone
     """
     whole, idfs = file_scores(question, bags)
     best = sorted((path for path in whole if whole[path] > 0), key=lambda path: (-whole[path], path))
@@ -236,7 +237,7 @@ def _ranked_file(path: str, score: float, found: list[tuple[float, Range]], fact
 
 
 def chunk_bags(path: str, text: str) -> dict[Range, Bag]:
-    """Lines -> bag of each chunk of a file."""
+    """Line range -> bag of each chunk of a file."""
     lines = text.split("\n")
     return {(a, b): bag_of(path, "\n".join(lines[a - 1 : b])) for a, b in chunks(text, language_at(path))}
 
@@ -264,7 +265,7 @@ def _named(word: WantedWord, name: frozenset[str], folders: frozenset[str]) -> f
 
 @lru_cache(maxsize=1 << 17)
 def _names(path: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The terms of a file's name, that of its folder where the name says nothing, and of the folders above it."""
+    """The terms of a file's name (of its folder's, for names such as `__init__`), and of the two folders above it."""
     *folders, last = path.split("/")
     name = last.partition(".")[0]
     if name in ("__init__", "mod", "index") and folders:
@@ -273,13 +274,13 @@ def _names(path: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _mentioned(question: str, paths: Mapping[str, object]) -> set[str]:
-    """The paths that a question holds, or an end of them that begins at a folder or name: `cart.py`, `shop/cart.py`."""
+    """The paths that a question mentions, whole or by their last names: `cart.py`, `shop/cart.py`."""
     names = {name.removeprefix("./") for name in _FILE_NAME.findall(question)}
     return {path for path in paths if names and any(f"/{path}".endswith(f"/{name}") for name in names)}
 
 
 def demotion(path: str, question: str = "") -> float:
-    """What a file's score is multiplied by: 1, or less for what it is of FACTORS and the question does not ask for."""
+    """The factor on a file's score: the product of FACTORS of its kinds that the question does not ask for, else 1."""
     return math.prod(FACTORS[kind] for kind in _kinds(path) - _kinds_asked(question))
 
 

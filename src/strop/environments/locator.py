@@ -1,14 +1,14 @@
-"""`Locator`: which files and lines of folders a question in words is about, at once and without a model.
+"""`Locator`: finds the files and lines of a folder that a question in plain words is about, without a model.
 
     locator = Locator()
     for place in locator.find(Path("."), "where are prices rounded?"):
         print(place.path, place.spans)
 
-What files say is kept in memory: a later question reads the files alone whose size or time of change is another one.
-The scores are those of an index that is made anew (`lexical_ranking`).
+The index of words stays in memory: a later question reads only the files whose size, inode or time of change differs,
+and gives the scores of a freshly built index (`lexical_ranking`).
 
-Files are those of `listed_files`: in a git checkout those that git knows. Nothing outside of the folder is read, not by
-links either; binary files, files of more than LONGEST bytes and names with control characters are passed over.
+Files are those of `listed_files`: in a git checkout the ones that git knows. Nothing outside the folder is read,
+not even through links; binary files, files of more than LONGEST bytes and names with control characters are skipped.
 """
 
 import os
@@ -27,13 +27,13 @@ from strop_verify.core.ranges import Range, merged
 from strop_verify.verification.project.snapshot import listed_files
 
 FILES = 3
-"""Of an answer."""
+"""Files in an answer by default."""
 LEAST = 0.15
-"""Of the best file's score: files with less are no answer beside it."""
+"""Files that score less than this share of the best file's score are left out of the answer."""
 LARGEST_DATA = 1 << 18
-"""Bytes of a file that is read although it is no program."""
+"""Bytes of the largest file that is read although it is not source code."""
 _KEPT_CHUNKS = 500
-"""Files whose chunks are kept."""
+"""Number of files whose chunks are kept in memory."""
 State = tuple[int, int, int]
 """(time of change in ns, size in bytes, inode)"""
 
@@ -43,8 +43,8 @@ class LocatedFile:
     """A file of an answer.
 
     score  above 0, comparable within one answer
-    spans  lines, from 1, both included, sorted
-    lines  (number, text) of these
+    spans  sorted line ranges, counted from 1, both ends included
+    lines  (number, text) of each line in the spans
     """
 
     path: str
@@ -54,24 +54,24 @@ class LocatedFile:
 
 
 class Locator:
-    """Answers questions, one after the other, from any thread."""
+    """Answers questions one at a time, from any thread."""
 
     def __init__(self, seconds: float = 120.0) -> None:
-        """`seconds`: for one question. What was read until then is kept, so that asking again goes on."""
+        """`seconds`: time limit of one question. What was read by then is kept, so asking again continues."""
         self.seconds = seconds
         self._lock = threading.Lock()
         self._bags: dict[str, tuple[State, Bag | None]] = {}
         self._chunks: OrderedDict[str, tuple[State, dict[Range, Bag]]] = OrderedDict()
 
     def find(self, folder: Path, question: str, most: int = FILES) -> list[LocatedFile]:
-        """The files that the question may be about, best first, at most `most`; none where no word of it is found.
+        """The files that the question may be about, best first, at most `most`; none if none of its words is found.
 
-        Raises UserError for a folder that is missing, empty or too large, and where the time is up.
+        Raises UserError for a folder that is missing, empty or too large, and when the time is up.
         """
         if not folder.is_dir():
             raise UserError(f"there is no folder {folder}")
         if not question.strip():
-            raise UserError("the question is empty; say what is looked for")
+            raise UserError("the question is empty; say what to look for")
         with self._lock:
             top = folder.resolve()
             states = _states(top)
@@ -81,7 +81,7 @@ class Locator:
         return [place for place in places if place.score >= LEAST * places[0].score]
 
     def _indexed(self, top: Path, states: dict[str, State]) -> dict[str, Bag]:
-        """Path -> bag of each text of a folder, in the order of paths; those that changed are read."""
+        """Path -> bag of each text file of a folder, in the order of paths; only changed files are read."""
         deadline = time.monotonic() + self.seconds
         known: dict[str, Bag] = {}
         prefix = f"{top}{os.sep}" if str(top) != os.sep else os.sep
@@ -92,7 +92,7 @@ class Locator:
                 if time.monotonic() > deadline:
                     raise UserError(
                         f"{top}: {number} of {len(states)} files were read in {self.seconds:.0f} s; ask again "
-                        "to go on, or name a folder in it"
+                        "to continue, or name a folder inside it"
                     )
                 text = read_text(top, path)
                 kept = self._bags[key] = state, None if text is None else bag_of(path, text)
@@ -102,15 +102,12 @@ class Locator:
         return known
 
     def _forget(self, prefix: str, states: dict[str, State]) -> None:
-        """Files that are gone; and where too many are known, those of other folders."""
+        """Drops files that are gone; where too many are held, also those of other folders."""
         crowded = len(self._bags) > 2 * MOST_FILES
-        for key in [
-            key
-            for key in self._bags
-            if (key.startswith(prefix) and key[len(prefix) :] not in states)
-            or (crowded and not key.startswith(prefix))
-        ]:
-            del self._bags[key]
+        for key in list(self._bags):
+            gone = key[len(prefix) :] not in states if key.startswith(prefix) else crowded
+            if gone:
+                del self._bags[key]
 
     def _chunks_of(self, top: Path, path: str, state: State) -> dict[Range, Bag]:
         key = f"{top}/{path}"
@@ -124,7 +121,7 @@ class Locator:
 
 
 def _states(top: Path) -> dict[str, State]:
-    """Path -> state of each regular file of a folder that may be read, in the order of paths. Raises UserError."""
+    """Path -> state of each regular file of a folder, in the order of paths. Raises UserError where there is none."""
     states: dict[str, State] = {}
     inside: dict[str, bool] = {"": True}
     for path in listed_files(top, MOST_FILES):
@@ -142,7 +139,7 @@ def _states(top: Path) -> dict[str, State]:
 
 
 def _is_inside(top: Path, folder: str, known: dict[str, bool]) -> bool:
-    """Whether a folder is there and no link leads to it; `known`: what was found of others."""
+    """Whether a folder exists and is not reached through a link; `known` caches the answers by folder."""
     if folder not in known:
         above = _is_inside(top, folder.rpartition("/")[0], known)
         try:
@@ -153,7 +150,7 @@ def _is_inside(top: Path, folder: str, known: dict[str, bool]) -> bool:
 
 
 def read_text(top: Path, path: str) -> str | None:
-    """The text of a file; None where it is no text, too long, gone or, since it was listed, a link or a device."""
+    """The text of a file; None if it is binary, too long, gone, or by now a link or a device."""
     try:
         handle = os.open(top / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(handle, "rb") as file:
@@ -168,7 +165,7 @@ def read_text(top: Path, path: str) -> str | None:
 
 
 def _place(top: Path, path: str, score: float, spans: tuple[Range, ...]) -> LocatedFile | None:
-    """A file with its lines as they are now; None where they are gone."""
+    """A file with its current lines; None if they are gone."""
     lines = (read_text(top, path) or "").removesuffix("\n").split("\n")
     there = merged((first, min(last, len(lines))) for first, last in spans if first <= len(lines))
     shown = [(number, lines[number - 1]) for first, last in there for number in range(first, last + 1)]

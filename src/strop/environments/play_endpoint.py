@@ -1,7 +1,7 @@
 """One play's endpoint: an agent's requests, one after another, as turns of the play.
 
-A request that was made before, by its digest, is the same turn: a client that tries again gets the same answer. After
-the end every request is refused, in words and codes by which clients tell that trying again is no use.
+A request whose digest was seen before is the same turn, so a client that retries gets the same answer. After the end
+every request is refused, with messages and status codes that tell clients not to retry.
 """
 
 import secrets
@@ -23,15 +23,15 @@ from strop_verify.core.rollout import Completion
 MODEL = "policy"
 """The name under which agents find the policy."""
 MOST_WAITING = 64
-"""Requests of an agent that wait for their turn."""
+"""Most requests of an agent that may wait for their turn."""
 _OVER = "the play is over"
 _LEAVING = 10.0
-"""Seconds that an agent has for its end after it asked for more turns than there are: many would ask for ever."""
+"""Seconds in which an agent must end after it asks for more turns than there are; many agents would ask for ever."""
 
 
 @dataclass(eq=False)
 class AgentTurn:
-    """A request on its way to an answer."""
+    """A request and its pending answer."""
 
     request: ChatRequest
     reply: "Future[ChatReply]"
@@ -44,7 +44,7 @@ class AgentTurn:
 
 @dataclass(frozen=True)
 class AgentEnded:
-    """The agent came to its end: its program, or what was raised in its function."""
+    """How the agent ended: `ran`, its program's result, or `fault`, what its function raised."""
 
     ran: Ran | None = None
     fault: str = ""
@@ -54,12 +54,12 @@ class AgentEnded:
 
 
 class PlayEndpoint:
-    """Where one agent asks.
+    """The HTTP endpoint of one agent.
 
-    seconds  that the agent may take for itself, in all: from an answer to its next request
-    late     called when it has taken more, or goes on asking after its last turn
+    seconds  the agent's own time in all, from each answer to its next request
+    late     called when it has taken more, or keeps asking after its last turn
     calls    how the policy writes calls
-    over     puts something over the server's application
+    over     wraps the server's ASGI application
     """
 
     def __init__(
@@ -72,10 +72,10 @@ class PlayEndpoint:
         self._awaits: Future[AgentTurn | AgentEnded] | None = None
         self._ended: AgentEnded | None = None
         self._sealed: RefusedChat | None = None
-        self._asks_on = False  # has been refused, since it is sealed
+        self._asks_on = False  # a request was refused after the endpoint was sealed
         self._said: dict[Said, str] = {}
         self._left, self._late = seconds, late
-        from strop.policies.chat_server import ChatServer, later  # an extra of its own
+        from strop.policies.chat_server import ChatServer, later  # needs the extra `serve`
 
         self._later = later
         self._server = ChatServer(
@@ -86,9 +86,9 @@ class PlayEndpoint:
         """The agent's base URL."""
 
     def next(self, *, first: bool = False) -> "Future[AgentTurn | AgentEnded]":
-        """The agent's next request, or its end, or that of its time; before the first it has as much as a set-up has.
+        """The agent's next request, or its end, or the end of its time. Wait for one before you ask for the next.
 
-        One at a time.
+        The first request has no limit here: the play's limit for setting up bounds it.
         """
         future: Future[AgentTurn | AgentEnded] = Future()
         with self._lock:
@@ -112,14 +112,14 @@ class PlayEndpoint:
         return future
 
     def answer(self, turn: AgentTurn, completion: Completion) -> None:
-        """Gives the agent what the policy said."""
+        """Sends the policy's completion to the agent."""
         reply = ChatReply.of(turn.request, completion, turn.prompt_tokens)
         (choice,) = reply.choices
         self._said.setdefault(said_as(*turn.request.tools.parts(choice.text, cut=choice.cut)), choice.text)
         turn.reply.set_result(reply)
 
     def converse(self, turn: AgentTurn, max_tokens: int | None) -> Converse:
-        """A request as what the play goes on with."""
+        """The step of the play that has the policy answer a request."""
 
         def over(reason: StopReason, why: str) -> None:
             self.seal(reason, why)
@@ -136,14 +136,14 @@ class PlayEndpoint:
         )
 
     def ended(self, how: AgentEnded) -> None:
-        """The agent has come to its end."""
+        """Records that the agent has ended."""
         with self._lock:
             self._ended = how
             future, self._awaits = self._awaits, None
         _give(future, how)
 
     def seal(self, reason: StopReason = "answered", why: str = "") -> None:
-        """From now on every request is refused, those that wait too. What is said first stands."""
+        """Refuses every request from now on, waiting ones too. The first call's reason stands."""
         with self._lock:
             if self._sealed is None:
                 full = "This model's maximum context length is reached, and " if reason == "context" else ""
@@ -156,7 +156,7 @@ class PlayEndpoint:
             turn.reply.set_exception(sealed)
 
     def close(self) -> None:
-        """Seals it, and hangs up."""
+        """Seals the endpoint and closes its server."""
         self.seal()
         with self._lock:
             turns, sealed = list(self._turns.values()), self._sealed
@@ -176,7 +176,7 @@ class PlayEndpoint:
             if (known := self._turns.get(request.digest)) is not None:
                 return known.reply
             if len(self._asked) >= MOST_WAITING:
-                raise RefusedChat(f"{MOST_WAITING} requests wait already", 429, "rate_limit_exceeded")
+                raise RefusedChat(f"{MOST_WAITING} requests are already waiting", 429, "rate_limit_exceeded")
             turn = self._turns[request.digest] = AgentTurn(request, Future())
             future, self._awaits = self._awaits, None
             if future is None:
@@ -198,7 +198,7 @@ class PlayEndpoint:
 
 
 def _give(future: "Future[AgentTurn | AgentEnded] | None", what: AgentTurn | AgentEnded) -> None:
-    if future is not None and future.set_running_or_notify_cancel():  # not where the play ended meanwhile
+    if future is not None and future.set_running_or_notify_cancel():  # False if the play ended meanwhile
         future.set_result(what)
 
 

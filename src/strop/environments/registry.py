@@ -1,4 +1,4 @@
-"""Kinds of environments: by name, from a user's file, an installed package or the calling process; with their options.
+"""Kinds of environments and their options: built in, from a user's file, an installed package or the calling process.
 
 A kind's options are its keyword-only parameters, typed by their annotations:
 
@@ -34,8 +34,8 @@ from strop_verify.core.task import Task
 from strop_verify.core.user_code import checked_options, place_of
 
 EnvironmentFactory = Callable[..., Environment]
-"""Makes the environment of one rollout, usually a class: (task, opening, read) and its options. The opening puts the
-task in the recipe's prompt style; `read` turns a completion's text into the code to verify."""
+"""Makes the environment of one rollout, usually a class: called with (task, opening, read) and its options. The opening
+is the task in the recipe's prompt style; `read` extracts the code to verify from a completion's text."""
 
 ENVIRONMENTS: Registry[EnvironmentFactory] = Registry(
     "environments",
@@ -57,7 +57,7 @@ ENVIRONMENTS: Registry[EnvironmentFactory] = Registry(
 def find_environment(
     asked: EnvironmentConfig | str | EnvironmentFactory, place: str = "tasks.environment"
 ) -> EnvironmentFactory:
-    """A kind with its options in place. Raises UserError with a remedy, `place` in front."""
+    """A kind with its options bound. Raises UserError, prefixed with `place`, for an unknown kind or a wrong option."""
     if isinstance(asked, str):
         asked = EnvironmentConfig(type=asked)
     if not isinstance(asked, EnvironmentConfig):
@@ -66,7 +66,7 @@ def find_environment(
 
 
 def turns_of(kind: EnvironmentFactory) -> int | None:
-    """Answers that it takes at most, by its option `turns`; None where it has no such option."""
+    """The most completions that it takes, by its option `turns`; None if it has no such option."""
     taken = inspect.signature(kind).parameters.get("turns")
     return taken.default if taken is not None and isinstance(taken.default, int) else None
 
@@ -75,7 +75,7 @@ def _with_options(kind: Any, given: Mapping[str, Any], place: str) -> Environmen
     if inspect.isclass(kind) and issubclass(kind, Toolbox):
         kind, given = Workspace, {"tools": toolbox_of(kind, place), **given}
     if not callable(kind):
-        raise UserError(f"{place}: {kind!r:.60} is no environment; give a name, a class or file.py:Class")
+        raise UserError(f"{place}: {kind!r:.60} is not an environment; give a name, a class or file.py:Class")
     name, where = getattr(kind, "__name__", type(kind).__name__), place_of(getattr(kind, "__init__", kind))
     missing = [m for m in ("begin", "step") if inspect.isclass(kind) and not callable(getattr(kind, m, None))]
     if missing:
@@ -92,10 +92,7 @@ def _with_options(kind: Any, given: Mapping[str, Any], place: str) -> Environmen
 
 @dataclass(frozen=True)
 class BoundEnvironment:
-    """Makes environments of one kind.
-
-    render  the opening of a task, and what reads the code in a completion
-    """
+    """Makes environments of one kind. `render` gives a task's opening and the function that extracts code from text."""
 
     kind: EnvironmentFactory
     render: Callable[[Task], tuple[Opening, Callable[[str], str]]]
@@ -106,9 +103,7 @@ class BoundEnvironment:
 
     @property
     def control(self) -> "BoundEnvironment | None":
-        """How the kind is played that this one is held against at equal sampled tokens, which its class names in an
-        attribute `control`; None where it names none.
-        """
+        """The kind to compare with at equal sampled tokens, by the class attribute `control`; None without one."""
         name = getattr(getattr(self.kind, "func", self.kind), "control", None)
         return BoundEnvironment(find_environment(name), self.render) if name else None
 
@@ -122,9 +117,9 @@ def bind(
     stop: Sequence[str] | None = None,
     max_tokens: int | None = None,
 ) -> BoundEnvironment:
-    """A factory of environments of one kind in one prompt style, or with a template file of the user's own.
+    """A factory of environments of one kind in one prompt style, or with a user's template file.
 
-    Without `stop` completions end at the style's stop strings.
+    Without `stop` the style's own stop strings are used.
     """
 
     @cache
@@ -151,9 +146,10 @@ def bind(
 def played_by(
     recipe: Recipe, style: str | None = None, *, kind: EnvironmentFactory | str | None = None
 ) -> BoundEnvironment:
-    """How the tasks of a recipe with one task set are played; `style` takes the place of tasks.style, its own stop
-    strings with it, and `kind` that of tasks.environment. No environment takes, or promises, more turns than
-    play.max_turns. Raises UserError.
+    """How the tasks of a recipe with one task set are played.
+
+    `style` replaces tasks.style and the recipe's stop strings, `kind` replaces tasks.environment. The option `turns` is
+    cut to play.max_turns. Raises UserError.
     """
     config = recipe.task_set
     found = find_environment(config.environment if kind is None else kind)

@@ -1,11 +1,11 @@
-"""The ready tools of the environment `workspace`: run, read, search, edit, write, test, finish."""
+"""The built-in tools of the environment `workspace`: run, read, search, edit, write, test, finish."""
 
 import re
 import shutil
 
 from strop.environments.feedback import told
 from strop.environments.task_tree import PACKAGES, Tree, answer_in, project_of, tree_of
-from strop.environments.toolbox import Toolbox, tool
+from strop.environments.toolbox import Toolbox, relative_name, tool
 from strop.tasks.public_tests import public_task, shows_tests
 from strop_verify.core.play import Ran, Services
 from strop_verify.core.task import Task
@@ -15,16 +15,16 @@ from strop_verify.verification.project.layout import is_protected, layout_of
 PAGE = 100
 """Lines that `read` shows at once."""
 LONGEST = 1 << 20
-"""Bytes of a file that is read or edited."""
+"""Bytes of the longest file that can be read or edited."""
 _MOST_NAMED = 200
-"""Tests that a command line names one by one; of more it names the files."""
+"""Most tests that a command line names one by one; for more it names their files."""
 
 
 class RepositoryTools(Toolbox):
     """Tools for a folder of source files. Paths are relative to it."""
 
     tell: bool | None = None
-    """Whether `test` says what failed: None where the task shows tests."""
+    """Whether `test` says what failed; None: if the task shows tests."""
 
     def __init__(self, task: Task, services: Services) -> None:
         super().__init__(task, services)
@@ -49,7 +49,7 @@ class RepositoryTools(Toolbox):
             path: of a file or folder
             start: first line, from 1
         """
-        name = _name(path)
+        name = relative_name(path)
         if name not in (there := self.folder.files()):
             return self._listed(name, list(there))
         lines = [line.rstrip("\r\n") for line in split(self._text(name))]
@@ -73,7 +73,7 @@ class RepositoryTools(Toolbox):
         if not pattern.strip():
             raise ValueError("search: write what to look for")
         grep = ["grep", "-rnI", "--exclude-dir=.?*", "--exclude-dir=target", "--exclude-dir=__pycache__"]
-        where = ["--", _name(path) or "."]
+        where = ["--", relative_name(path) or "."]
         ran = self.program([*grep, "-E", "-e", pattern, *where])
         if ran.status == 2:
             ran = self.program([*grep, "-F", "-e", pattern, *where])
@@ -91,7 +91,7 @@ class RepositoryTools(Toolbox):
             old: its text, as it is there
             new: what stands there then
         """
-        name = _name(path)
+        name = relative_name(path)
         text = self._text(name)
         count = text.count(old) if old else 0
         if count != 1:
@@ -109,7 +109,7 @@ class RepositoryTools(Toolbox):
             path: of a file, new or not
             text: all that it holds then
         """
-        name = _name(path)
+        name = relative_name(path)
         whole = text if text.endswith("\n") or not text else text + "\n"
         self.folder.put({name: whole})
         return f"wrote {name}, {whole.count(chr(10))} lines{self._note(name)}"
@@ -148,19 +148,19 @@ class RepositoryTools(Toolbox):
         try:
             return self.folder.read(name, limit=LONGEST).decode()
         except UnicodeDecodeError:
-            raise ValueError(f"{name} is no text") from None
+            raise ValueError(f"{name} is not text") from None
         except FileNotFoundError:
             raise ValueError(f"there is no file {name}; search or read . shows what is there") from None
 
     def _listed(self, name: str, there: list[str]) -> str:
-        """The files below a folder, those that count."""
+        """The files below a folder, without hidden ones and caches. Raises ValueError if there are none."""
         inside = [path for path in there if not name or path.startswith(f"{name}/")]
         if not inside:
             raise ValueError(f"there is no file {name}; read . shows what is there")
         return listing(inside)
 
     def _shown(self, ran: Ran) -> str:
-        """What a program said, and how it ended where that is no success."""
+        """A program's output, and how it ended unless it succeeded."""
         most = {"cpu": f" of {self._caps.seconds:g} s", "wall": f" of {3 * self._caps.seconds:g} s"}
         ended = (
             f"[{ran.expired} limit{most.get(ran.expired, '')}]" if ran.expired else f"[status {ran.status}]"
@@ -174,11 +174,5 @@ class RepositoryTools(Toolbox):
 
 
 def listing(paths: list[str]) -> str:
-    """Files by name, hidden ones and caches left out."""
+    """Files by name, without hidden ones and caches."""
     return "\n".join(sorted(path for path in paths if not re.search(r"(^|/)(\.|__pycache__/|target/)", path)))
-
-
-def _name(path: str) -> str:
-    """The path as the folder takes it; "" for the folder itself."""
-    name = path.strip().removeprefix("./").rstrip("/")
-    return "" if name == "." else name

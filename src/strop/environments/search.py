@@ -1,14 +1,11 @@
-"""Environment `search`: which files and lines of a repository matter for a request, in a few turns of parallel calls.
+"""Environment `search`: find the files and lines of a repository that matter for a request, in a few turns of calls.
 
-As published for SWE-grep (cognition.ai/blog/swe-grep): grep, read and glob; at most eight calls a turn, which go on
-side by side; at most four turns, of which the last one has to answer. What is not so ends the play without an answer:
-a turn without a call, one that cannot be read, arguments that a tool does not take, an answer that names no places.
+As published for SWE-grep (cognition.ai/blog/swe-grep): grep, read and glob; at most eight calls a turn, run in
+parallel; at most four turns, of which the last must answer. Any violation ends the play without an answer: a turn
+without a call, a call that cannot be parsed, arguments that a tool does not take, an answer that names no places.
 
 Deviation: the answer is a call of `finish`, whose text is judged (`strop_verify.core.ranges`).
-
-Short names for the files of a tree: f1, f2, ... in the order in which a play was shown them.
-
-A small model copies `f3:12` more often right than `src/shop/checkout/cart.py:12`, and a path is shown once."""
+"""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from random import Random
@@ -30,7 +27,10 @@ from strop_verify.core.task import Task
 
 
 class ShortNames:
-    """Of one play."""
+    """The short names of the files of one play: f1, f2, ... in the order in which they were shown.
+
+    A small model copies `f3:12` more reliably than `src/shop/checkout/cart.py:12`, and a path is shown only once.
+    """
 
     def __init__(self) -> None:
         self._short: dict[str, str] = {}
@@ -39,8 +39,8 @@ class ShortNames:
         return path in self._short
 
     def shorten(self, text: str, paths: Container[str]) -> str:
-        """What a tool said of these paths. In front of the first line about a file stands a line with both its names;
-        a line that is a path becomes that line.
+        """A tool's output with short names for `paths`. A line `f1 = path` precedes the first line about a file; a line
+        that is only a path becomes such a line.
         """
         rows = list[str]()
         for row in text.split("\n"):
@@ -58,11 +58,11 @@ class ShortNames:
         return "\n".join(rows)
 
     def write(self, places: str) -> str:
-        """Places with the short names of files that were shown."""
+        """Places, with short names for the files that were shown."""
         return "\n".join(self._mapped(self._short, line) for line in places.split("\n"))
 
     def read(self, places: str) -> str:
-        """Places, or a path alone, with the names of the tree."""
+        """Places, or a single path, with the names of the tree."""
         paths = {short: path for path, short in self._short.items()}
         return "\n".join(self._mapped(paths, line) for line in places.split("\n"))
 
@@ -76,18 +76,18 @@ MOST_TURNS = 4
 
 
 class Search:
-    """Lets the policy look around in a tree and name places in it.
+    """Lets the policy search a tree of files and name places in it.
 
-    turns  answers at most; the last one has to finish
+    turns  maximum number of completions; the last one must finish
     calls  how calls are written
-    files  names of files that the prompt shows, at most
-    shown  lines or names that a grep or a glob shows, at most
-    among  globs of the files that grep and glob find, all if empty; those behind "!" are left out
-    short  whether files are called f1, f2, ... once they were shown
+    files  maximum number of file names in the prompt
+    shown  maximum number of lines or names that a grep or a glob shows
+    among  globs of the files that grep and glob find, all if empty; files that match a glob after "!" are left out
+    short  whether files are called f1, f2, ... once they have been shown
     """
 
     begins_without_setup = True
-    """Its first prompt is known before it is set up."""
+    """Its first prompt does not depend on `setup`."""
 
     def __init__(
         self, task: Task, opening: Opening, read: object, *, turns: Annotated[int, Field(ge=1, le=MOST_TURNS)] = 4,
@@ -98,7 +98,7 @@ class Search:
         check = task.check.maybe(RetrievalCheck)
         if check is None:
             raise UserError(
-                f"task {task.id} asks for no places in a tree; make such tasks with strop build retrieval"
+                f"task {task.id} does not ask for places in a tree; make such tasks with strop build retrieval"
             )
         self.task, self.check, self.opening = task, check, opening
         self.form, self.tools, self.left = CALL_FORMS[calls], tools_of(SearchTools), turns
@@ -107,16 +107,16 @@ class Search:
         self.services: Services | None = None
 
     def setup(self, services: Services) -> None:
-        """The tree is there from now on."""
+        """Acquires the tree."""
         self.box = SearchTools(self.task, services, self.shown, self.among)
 
     def close(self) -> None:
-        """The tree may go."""
+        """Releases the tree."""
         if self.box is not None:
             release(self.check)
 
     def begin(self) -> Opening:
-        """The tools and how to call them; then the request."""
+        """The tools and how to call them, then the request."""
         rules = (
             "You find the places in a repository that matter for a request: the files and lines to change or to know.\n"
             f"{self.form.instructions(self.tools)}\n"
@@ -133,13 +133,15 @@ class Search:
         return Opening(messages=messages, max_tokens=self.opening.max_tokens)
 
     def step(self, completion: Completion) -> Next:
-        """All calls of the turn are begun, or the play ends."""
+        """Starts all calls of the turn, or ends the play."""
         self.left -= 1
         try:
             calls = calls_of(completion, self.form, self.tools)
             given = [self._checked(call) for call in calls]
             if ended := [call.arguments["places"] for call in given if call.name == "finish"]:
-                return Done(write_ranges(_named("\n".join(ended))))
+                if not (places := read_ranges("\n".join(ended))):
+                    raise ValueError("the answer names no place; write PATH:FIRST-LAST")
+                return Done(write_ranges(places))
         except (CallFault, ValueError) as fault:
             return Done(str(fault), "malformed")
         if not self.left:
@@ -148,7 +150,7 @@ class Search:
         return Do(*(UseTool(self.box, *call) for call in given))
 
     def result(self, effect: Any, said: str | Sequence[str]) -> Next:
-        """What the calls gave, in their order."""
+        """Shows the results in the order of the calls."""
         rest = f"[{self.left} messages left]" if self.left > 1 else "[this message must finish]"
         replies = [said] if isinstance(said, str) else said
         if self.names is not None and self.box is not None:
@@ -156,8 +158,8 @@ class Search:
         return Say(self.form.replies(replies, rest))
 
     def demonstrate(self, rng: Random) -> Iterator[str]:
-        """An expert who knows the places: looks for words of the request, reads around the places, finishes. With short
-        names it names those places alone whose files were shown.
+        """An expert who knows the places: searches for words of the request, reads around the places, finishes. With
+        short names it names only places in files that were shown.
         """
         places = {path: spans for path, spans in self.check.truth.items() if spans}
         if self.left > 1:
@@ -181,7 +183,7 @@ class Search:
         return "\n".join(self.form.write(call, self.tools) for call in turn)
 
     def _looks(self, rng: Random) -> list[ToolCall]:
-        """Greps for words of the request, first those that the right files hold and few others; at least one."""
+        """At least one grep for words of the request, preferably those that the right files hold and few others do."""
         with tree_of_check(self.check) as tree:
             found = selected(self.among, tree.texts)
             texts = {path: "\n".join(tree.lines(path)) for path in found | self.check.truth.keys()}
@@ -193,7 +195,7 @@ class Search:
         return [ToolCall("grep", {"pattern": word}) for word in asked[: rng.randint(2, 4)] or ["def"]]
 
     def _checked(self, call: ToolCall) -> ToolCall:
-        """The call with arguments in their types. Raises CallFault for a tool that there is not, ValueError."""
+        """The call with typed arguments. Raises CallFault for an unknown tool, ValueError for wrong arguments."""
         if call.name not in self.tools:
             raise CallFault(f"there is no tool {call.name!r:.40}; there are {', '.join(self.tools)}")
         arguments = self.tools[call.name].checked(call.arguments)
@@ -204,15 +206,8 @@ class Search:
         return ToolCall(call.name, arguments)
 
 
-def _named(places: str) -> dict[str, list[tuple[int, int]]]:
-    """The places of an answer. Raises ValueError, one line, where it names none."""
-    if found := read_ranges(places):
-        return found
-    raise ValueError("the answer names no place; write PATH:FIRST-LAST")
-
-
 def _apart(spots: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Those that no earlier page shows."""
+    """The spots that the pages of earlier ones do not show."""
     found: list[tuple[str, int]] = []
     for path, start in spots:
         if not any(path == other and at <= start < at + PAGE // 2 for other, at in found):

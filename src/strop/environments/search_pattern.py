@@ -1,13 +1,13 @@
-"""Globs of the tool `glob` and of the option `among`; and the words of a request that a search begins with."""
+"""Globs, for the tool `glob` and the option `among`; and the words of a request that a search starts with."""
 
 import fnmatch
 import re
 from collections.abc import Iterable, Sequence
 
 LONGEST = 500
-"""Characters of a pattern."""
+"""Characters of the longest pattern."""
 MOST_BRACES = 64
-"""Patterns that one with `{a,b}` stands for."""
+"""Patterns that one pattern with `{a,b}` may expand to."""
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,60}")
 _CODE = re.compile(r"_|[a-z][A-Z]|[A-Za-z][0-9]")
 _COMMON = """
@@ -20,15 +20,15 @@ improved
 
 
 def words(text: str) -> list[str]:
-    """Different identifiers of a text, those that look like code first, then the longest."""
+    """The distinct identifiers of a text without common words: those that look like code first, then the longest."""
     common = _COMMON.split()
     found = [word for word in dict.fromkeys(_WORD.findall(text)) if word.lower() not in common]
     return sorted(found, key=lambda word: (not _CODE.search(word), -len(word)))
 
 
 def matching(pattern: str, paths: Iterable[str]) -> list[str]:
-    """The paths that a glob names: `*`, `?`, `[a-z]` inside a name, `**` for any folders, `{a,b}`; without a slash it
-    is a name in any folder. Raises ValueError for one that is empty, too long or stands for too many.
+    """The paths that match a glob: `*`, `?`, `[a-z]` inside a name, `**` for any folders, `{a,b}`; one without a slash
+    matches a name in any folder. Raises ValueError for one that is empty, too long or expands to too many.
     """
     if not pattern.strip() or len(pattern) > LONGEST:
         raise ValueError(f"write a pattern of 1 to {LONGEST} characters, such as **/*.py")
@@ -38,7 +38,7 @@ def matching(pattern: str, paths: Iterable[str]) -> list[str]:
 
 
 def selected(patterns: Sequence[str], paths: Iterable[str]) -> set[str]:
-    """The paths that one of some globs names, all if there is none, but for those that a glob behind `!` names."""
+    """The paths that match one of the globs (all, if there is none), except those that match a glob after `!`."""
     there = set(paths)
     wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
     found = {path for pattern in wanted for path in matching(pattern, there)} if wanted else set(there)
@@ -46,7 +46,7 @@ def selected(patterns: Sequence[str], paths: Iterable[str]) -> set[str]:
 
 
 def _fits(names: list[str], wanted: list[str]) -> bool:
-    """Whether names of a path fit a pattern's; in time that is the product of their numbers."""
+    """Whether the names of a path match those of a pattern. Takes time proportional to the product of their numbers."""
     fitting = {0}
     for one in wanted:
         if one == "**":
@@ -62,7 +62,7 @@ def _unbraced(pattern: str) -> list[str]:
     found, waiting = list[str](), [pattern]
     while waiting:
         if len(found) + len(waiting) > MOST_BRACES:
-            raise ValueError(f"the pattern stands for more than {MOST_BRACES}; write a simpler one")
+            raise ValueError(f"the pattern expands to more than {MOST_BRACES}; write a simpler one")
         one = waiting.pop()
         braces = re.search(r"\{([^{}]*,[^{}]*)\}", one)
         if braces is None:

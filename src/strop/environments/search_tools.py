@@ -1,7 +1,7 @@
-"""`SearchTools`: grep, read and glob over a tree that is read-only and shared, and finish, which names the places.
+"""`SearchTools`: grep, read and glob over a shared, read-only tree, and finish, which names the places.
 
-grep is ripgrep in a jail that sees trees alone. What ripgrep cannot read as a regular expression is looked for as a
-text. read and glob look names up among those of the tree, so that nothing leads out of it.
+grep is ripgrep in a jail that sees only trees. A pattern that ripgrep rejects as a regular expression is searched for
+as plain text. read and glob only accept the tree's own names, so that no path leads out of it.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from strop.environments.search_pattern import LONGEST, matching, selected
 from strop.environments.search_tree import SearchTree, acquire, trees_folder
-from strop.environments.toolbox import Toolbox, tool
+from strop.environments.toolbox import Toolbox, relative_name, tool
 from strop_verify.core.checks import RetrievalCheck
 from strop_verify.core.errors import UserError
 from strop_verify.core.play import Ran, Run, Services
@@ -22,11 +22,11 @@ from strop_verify.core.task import Task
 PAGE = 60
 """Lines that `read` shows at once."""
 SHOWN = 40
-"""Lines or names that `grep` and `glob` show, at most."""
+"""Most lines or names that `grep` and `glob` show."""
 SECONDS = 5.0
 """CPU time of a grep."""
 MOST_OUTPUT = 1 << 20
-"""Bytes of what a grep finds; what follows is not counted."""
+"""Bytes of grep's output that are read; matches after that are not counted."""
 WIDTH = 160
 _RG = (
     "--no-config", "--no-ignore", "--hidden", "--text", "--no-unicode", "--encoding=none", "--sort=path", "--null",
@@ -34,11 +34,11 @@ _RG = (
     "--dfa-size-limit=8M",
 )  # fmt: skip
 _BAD_PATTERN = 2
-"""ripgrep's exit status where it cannot read the expression."""
+"""ripgrep's exit status for an invalid expression."""
 
 
 class SearchTools(Toolbox):
-    """Tools of one play, which gives the tree back (`search_tree.release`)."""
+    """Tools of one play. The play must release the tree (`search_tree.release`)."""
 
     side_by_side = True
 
@@ -80,7 +80,7 @@ class SearchTools(Toolbox):
             path: of a file
             start: first line, from 1
         """
-        name = _name(path)
+        name = relative_name(path)
         lines = self.tree.lines(name)
         first = max(1, start)
         page = lines[first - 1 : first - 1 + PAGE]
@@ -116,17 +116,17 @@ class SearchTools(Toolbox):
         return self.services.run(Run(argv, seconds=SECONDS, read=read, output_bytes=MOST_OUTPUT)).result()
 
     def _place(self, path: str) -> str:
-        """A file or folder of the tree. Raises ValueError."""
-        name = _name(path)
+        """The name of a file or folder of the tree. Raises ValueError if there is none."""
+        name = relative_name(path)
         if name in self.tree.paths:
             if name not in self.tree.texts:
-                raise ValueError(f"{name} is no text, or too long")
+                raise ValueError(f"{name} is not text, or too long")
         elif name and not any(one.startswith(f"{name}/") for one in self.tree.texts):
             raise ValueError(f"there is no file or folder {name!r:.200}; glob shows what is there")
         return name
 
     def _found(self, output: str) -> list[tuple[str, str, str]]:
-        """(path, line, text) of each whole line that was printed."""
+        """(path, line number, text) of each complete line of the output."""
         rows, prefix = list[tuple[str, str, str]](), f"{self.tree.folder}/"
         for row in output.split("\n")[:-1]:
             path, _, rest = row.partition("\0")
@@ -137,7 +137,7 @@ class SearchTools(Toolbox):
 
 
 def ripgrep() -> str:
-    """Where ripgrep is: what STROP_RIPGREP names, else beside Python or on the PATH. Raises UserError."""
+    """ripgrep's path: STROP_RIPGREP, else beside Python or on the PATH. Raises UserError if there is none."""
     beside = Path(sys.executable).with_name("rg")
     found = os.environ.get("STROP_RIPGREP") or (beside if beside.is_file() else shutil.which("rg"))
     if not found:
@@ -146,7 +146,7 @@ def ripgrep() -> str:
 
 
 def _shown_lines(found: list[tuple[str, str, str]], shown: int, *, more: bool) -> str:
-    """The first lines of each file, as many of each as there is room for."""
+    """The first lines of each file, with the room shared equally among the files."""
     files = Counter(path for path, _, _ in found)
     each = max(1, shown // max(1, len(files)))
     seen: Counter[str] = Counter()
@@ -162,11 +162,5 @@ def _shown_lines(found: list[tuple[str, str, str]], shown: int, *, more: bool) -
 
 
 def _plain(line: str) -> str:
-    """A line without its end and control characters."""
+    """A line without its line end, and with "?" for control characters."""
     return "".join(one if one.isprintable() or one == "\t" else "?" for one in line.rstrip("\r"))
-
-
-def _name(path: str) -> str:
-    """The path as the tree has it; "" for the whole tree."""
-    name = path.strip().removeprefix("./").rstrip("/")
-    return "" if name == "." else name

@@ -1,11 +1,11 @@
-"""`SearchTree`: a tree of files on disk, read-only, shared by all plays that search it; and where trees come from.
+"""`SearchTree`: a read-only tree of files on disk, shared by all plays that search it.
 
     with tree_of_check(check) as tree:
         tree.lines("shop/cart.py")
 
-A tree is unpacked when it is first asked for and kept while plays use it, and then as long as there is room. In its
-folder are texts of at most LONGEST bytes under plain names; other files are listed, and nothing else of them is
-there: no link, no binary file, none whose name holds control characters or is no UTF-8.
+A tree is unpacked on first use, kept while plays use it, and cached after that while idle trees fit in KEPT_BYTES. Its
+folder holds the text files of at most LONGEST bytes. Longer and binary files are listed by name only; links and files
+whose names hold control characters or are not UTF-8 are left out.
 """
 
 import atexit
@@ -30,33 +30,33 @@ from strop_verify.sandbox.git import GitError
 from strop_verify.verification.project.snapshot import load_snapshot, read_project
 
 LONGEST = 1 << 20
-"""Bytes of a file that is searched and read; of a longer one only the name is known."""
+"""Bytes of the longest file that is searched and read; longer ones are only listed."""
 MOST_FILES = 50_000
 KEPT_BYTES = 2 << 30
-"""Of trees on disk that no play uses any more."""
+"""Bytes on disk of trees that no play uses."""
 _SECONDS = 300.0
 
 
 class SearchTree:
-    """One tree. `paths`: the size of each file in bytes; `texts`: those that can be read."""
+    """One tree. `paths`: each file's size in bytes; `texts`: the files that can be read."""
 
     def __init__(self, folder: Path, paths: Mapping[str, int], texts: frozenset[str]) -> None:
         self.folder, self.paths, self.texts = folder, paths, texts
         self.bytes = sum(paths[path] for path in texts)
 
     def lines(self, path: str) -> list[str]:
-        """The lines of a file, as an editor counts them. Raises ValueError, one line, for what is no text here."""
+        """The lines of a file, as an editor counts them. Raises ValueError if it is missing or not text."""
         if path not in self.paths:
             raise ValueError(f"there is no file {path!r:.200}; glob and grep show what is there")
         if path not in self.texts:
-            raise ValueError(f"{path} is no text, or longer than {LONGEST} bytes")
+            raise ValueError(f"{path} is not text, or longer than {LONGEST} bytes")
         text = (self.folder / path).read_bytes().decode(errors="replace")
         return text.removesuffix("\n").split("\n") if text else []
 
 
 @contextmanager
 def tree_of_check(check: RetrievalCheck, *, keep: bool = True) -> Iterator[SearchTree]:
-    """The tree of a check; `keep` as for `release`. Raises VerificationError: it is missing, damaged or too large."""
+    """The tree of a check; `keep` as for `release`. Raises VerificationError if it is missing, damaged or too large."""
     tree = acquire(check)
     try:
         yield tree
@@ -65,23 +65,21 @@ def tree_of_check(check: RetrievalCheck, *, keep: bool = True) -> Iterator[Searc
 
 
 def acquire(check: RetrievalCheck) -> SearchTree:
-    """The tree, which stays until it is released as often as it was acquired. Raises VerificationError."""
+    """The tree, which stays until it is released as often as it was acquired. Raises as `tree_of_check`."""
     return _TREES.acquire(_key(check), check)
 
 
 def release(check: RetrievalCheck, *, keep: bool = True) -> None:
-    """Gives a tree back; without `keep` it goes with its last use, as that of a folder that may change."""
+    """Releases a tree. Without `keep` it is deleted after its last use; use that for a folder that may change."""
     _TREES.release(_key(check), keep=keep)
 
 
 def trees_folder() -> Path:
-    """The folder that holds all trees of this process: what a jail has to read."""
+    """The folder of all trees of this process; a jail that searches must be able to read it."""
     return _TREES.folder
 
 
 class _Trees:
-    """The trees of this process."""
-
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._there: OrderedDict[str, SearchTree] = OrderedDict()
@@ -91,8 +89,8 @@ class _Trees:
 
     @property
     def folder(self) -> Path:
-        """Made when it is first needed, gone with the process. Jails have users of their own, so everyone may read it;
-        it stands in a folder that nobody can list, under a name that nobody can guess.
+        """Created on first use and removed at exit. Jails run as other users, so it is readable by all; it lies in a
+        folder that nobody else can list, under a name that nobody can guess.
         """
         with self._lock:
             if self._folder is None:
@@ -177,7 +175,7 @@ def _unpacked(check: RetrievalCheck, folder: Path) -> SearchTree:
 
 
 def _contents(check: RetrievalCheck, changed: Mapping[str, bytes]) -> Iterator[tuple[str, int, bytes | None]]:
-    """(path, size, content or None where it is too long) of each regular file."""
+    """(path, size in bytes, content, or None where it is too long) of each regular file."""
     for path, data in changed.items():
         yield path, len(data), data
     found = _of_commit(check) if check.commit else _of_files(check)
@@ -212,7 +210,7 @@ def _of_files(check: RetrievalCheck) -> Iterator[tuple[str, int, bytes | None]]:
 
 
 def is_plain(path: str) -> bool:
-    """Whether a path stays inside, is UTF-8 and has no control characters."""
+    """Whether a path stays inside its tree, is UTF-8 and has no control characters."""
     try:
         return check_path(path).isprintable()
     except EditError:

@@ -11,7 +11,7 @@ from strop_verify.core.task import Task
 
 
 class SingleTurn:
-    """Puts the task's prompt and takes the first completion as the answer. Single use."""
+    """Shows the task's prompt and takes the first completion as the answer. Single use."""
 
     def __init__(self, task: Task, opening: Opening, read: Callable[[str], str]) -> None:
         self._opening = opening
@@ -26,22 +26,22 @@ class SingleTurn:
         return Done(self._read(completion.text))
 
     def result(self, effect: Any, result: Any) -> Next:
-        """Never called: it asks for nothing."""
+        """Never called: this environment asks for no effects."""
         raise NotImplementedError
 
 
 class NextEdit(SingleTurn):
-    """Shows a state and takes the completion as the edit. Single use."""
+    """Shows a state of the code and takes the completion as the next edit. Single use."""
 
     def __init__(self, task: Task, opening: Opening, read: Callable[[str], str]) -> None:
         if task.check.maybe(NextEditCheck) is None:
             raise UserError(
-                f"task {task.id} asks for no next edit; make such tasks with strop build next-edit"
+                f"task {task.id} does not ask for a next edit; make such tasks with strop build next-edit"
             )
         super().__init__(task, opening, str)
 
     def step(self, completion: Completion) -> Done:
-        """The edit; one that was cut off would not be shown to anyone."""
+        """The completion is the edit; one that was cut off is malformed, since an editor would not show it."""
         if completion.finish_reason == "length":
             return Done("the answer was cut off", "malformed")
         return super().step(completion)

@@ -1,6 +1,6 @@
-"""What programs in a play's folder find: Python and pytest, the packages that the task's project asks for, and Rust.
+"""What programs in a play's folder can use: Python, pytest, the packages that the task's project requires, and Rust.
 
-Nothing of Strop's own installation is among it, and no release of the project itself (`verification.project.needs`).
+Strop's own installation is not part of it, nor is a release of the project itself (`verification.project.needs`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ from strop_verify.verification.rust.installation import find_installation
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Two of the same contents are equal, so that plays can take over each other's jails.
+    """Equal contents compare equal, so that plays can reuse each other's jails.
 
     read       paths that the jail lets programs read
-    variables  of their environment, as pairs
+    variables  (name, value) pairs of their environment
     """
 
     read: tuple[str, ...] = ()
@@ -38,11 +38,12 @@ class Surroundings:
 def surroundings_of(
     task: Task | None = None, packages: Sequence[str] = (), read: Sequence[str] = ()
 ) -> Surroundings:
-    """Of a task's plays; nothing is started.
+    """The surroundings of a task's plays; starts nothing.
 
-    packages  names of installed packages that its programs may use besides
-    read      other paths that they may read
-    Raises UserError where such a package is not installed, VerificationError where the task's project is missing.
+    packages  names of further installed packages that its programs may use
+    read      further paths that they may read
+
+    Raises UserError if such a package is not installed, VerificationError if the task's project is missing.
     """
     project = project_of(task) if task is not None else None
     if task is None or project is None or task.language != "python":
@@ -73,7 +74,7 @@ def surroundings_of(
 
 @cache
 def _rust() -> Surroundings:
-    """Rust's part, with the folder of its programs as PATH. Where it is not installed, a task that needs it says so."""
+    """Rust's part, with its programs' folder as PATH; empty if not installed: a task that needs Rust reports that."""
     try:
         found = find_installation()
     except VerificationError:

@@ -1,11 +1,12 @@
-"""A task as a folder of files, and what was done to the folder as an answer.
+"""A task as a folder of files, and the changes in that folder as an answer.
 
-1. Tests that judge and are not public (`strop.tasks.public_tests`) are not in the folder: of the files with tests that
-   must come to pass all with a hidden one, of the others those without a public one. Where a task does not say which
-   are public, no file with a test that must come to pass is there. Rust's unit tests stand in the source.
-2. The answer says how text files differ. Tests, their settings (`is_protected`), modules in the place of installed
-   ones, caches, builds, hidden and binary files are no part of it: what was done to them is undone when it is judged.
-3. An edit of a project can't take away a file that its task does not name; one of a single file is about that alone.
+1. Hidden tests (tests that judge and are not public, `strop.tasks.public_tests`) are not in the folder. A file is left
+   out if it holds a hidden test that fails before the edit, or only hidden tests among those that judge. Where a task
+   does not list its public tests, every file with a test that fails before is left out. Unit tests in Rust's source
+   stay.
+2. The answer is the difference between the text files. Tests, their settings (`is_protected`), modules that shadow
+   installed ones, caches, builds, hidden and binary files do not count: the verdict undoes changes to them.
+3. An edit of a project can't delete a file that its task does not name; an edit of one file changes nothing else.
 4. A task that asks for code, not for an edit, is one file, and the answer is its text.
 """
 
@@ -29,9 +30,9 @@ PACKAGES = ".packages"
 Tree = Mapping[str, bytes]
 """Relative path to content."""
 _NOT_THOUGHT = "There is no <think> in front of this edit.\n\n"
-"""Goes in front of an edit with `</think>` in it, so that nothing is taken for the end of a thought."""
+"""Goes before an edit that contains `</think>`, so that the tag is not taken for the end of the model's thinking."""
 _NO_FILES = ("label", "patch", "places", "calls")
-"""Answers that no folder holds, unless they are edits."""
+"""Kinds of answers that are not files, unless the task is an edit."""
 
 
 def project_of(task: Task) -> ProjectCheck | None:
@@ -45,9 +46,7 @@ def solution_of(task: Task) -> str:
 
 
 def tree_of(task: Task) -> dict[str, bytes]:
-    """What the folder holds at first. Raises UserError for a task that is none of files, VerificationError where its
-    project is missing.
-    """
+    """The folder's initial files. Raises UserError for a task without files, VerificationError without its project."""
     edit, project = task.edit, project_of(task)
     if edit is None:
         if task.check.answer in _NO_FILES or task.check.rewards_alone:
@@ -63,10 +62,8 @@ def tree_of(task: Task) -> dict[str, bytes]:
 
 
 def packages_of(task: Task) -> dict[str, bytes]:
-    """The packages that the project's tests import, below PACKAGES: in the folder, and no part of the answer. What is
-    the project itself is not among them.
-
-    Raises VerificationError where they are missing.
+    """The packages that the project's tests import, except the project itself. They lie in the folder below PACKAGES
+    and are not part of the answer. Raises VerificationError if they are missing.
     """
     project = project_of(task)
     if project is None or not project.packages:
@@ -81,7 +78,7 @@ def packages_of(task: Task) -> dict[str, bytes]:
 
 
 def answer_in(task: Task, before: Tree, folder: JailedFolder) -> str:
-    """The answer that a folder holds, whose files were `before` at first. Raises ValueError, SandboxError."""
+    """The answer in a folder whose initial files were `before`. Raises ValueError, SandboxError."""
     after: dict[str, bytes] = {}
     for path, size in folder.files().items():
         if path in before or (size <= MAX_FILE_BYTES and not is_made(path)):
@@ -90,7 +87,7 @@ def answer_in(task: Task, before: Tree, folder: JailedFolder) -> str:
 
 
 def edit_from(task: Task, before: Tree, after: Tree) -> str:
-    """The answer that makes `after` of `before`, both by path; "" where nothing that counts has changed."""
+    """The answer that turns `before` into `after`, both by path; "" if no change counts."""
     if (edit := task.edit) is None:
         return after.get(solution_of(task), b"").decode(errors="replace")
     old = dict(edit.files)
@@ -129,7 +126,7 @@ def _counts(task: Task, edit: EditCheck, path: str, before: Tree) -> bool:
 
 
 def _hidden(task: Task, project: ProjectCheck | None, tree: Tree) -> set[str]:
-    """Files of the tree with tests that judge and are not public."""
+    """The files of the tree that are left out for their hidden tests (1 in the module's docstring)."""
     public = project_of(public_task(task))
     if project is None or public is None:
         return set()
@@ -141,13 +138,13 @@ def _hidden(task: Task, project: ProjectCheck | None, tree: Tree) -> set[str]:
 
 
 def _file(test: str, language: str) -> str:
-    """Where a test stands: its id says that for pytest, and for Rust's integration tests."""
+    """A test's file by its id, for pytest and for Rust's integration tests."""
     first = test.partition("::")[0]
     return f"tests/{first}.rs" if language == "rust" else first
 
 
 def _begun(task: Task) -> str:
-    """The file's text at first: the broken program, or the signature with an empty body."""
+    """The file's initial text: the broken program, or the signature with an empty body."""
     broken = task.metadata.get("broken")
     if isinstance(broken, str) and broken.strip():
         return broken if broken.endswith("\n") else broken + "\n"

@@ -10,7 +10,7 @@
             \"\"\"
             return self.folder.read(path).decode()
 
-A tool's schema comes from its annotations and its docstring: the first line, and what stands under `Args:`.
+A tool's schema is built from its annotations and its docstring: the first line, and the entries under `Args:`.
 """
 
 import inspect
@@ -34,7 +34,7 @@ from strop_verify.core.user_code import load_named, place_of
 
 MEMORY_BYTES = 4 << 30
 PATIENCE = 60.0
-"""Least seconds of wall time before a tool is given up: other plays' programs may hold the cores."""
+"""Seconds of wall time that every tool gets at least, since other plays' programs may be using the cores."""
 M = TypeVar("M", bound=Callable[..., str])
 
 
@@ -43,7 +43,7 @@ def tool(method: M, /) -> M: ...
 @overload
 def tool(*, lines: int = ..., width: int = ..., seconds: float = ...) -> Callable[[M], M]: ...
 def tool(method: Any = None, /, *, lines: int = LINES, width: int = WIDTH, seconds: float = SECONDS) -> Any:
-    """Marks a method of a `Toolbox` as a tool and bounds it; see `ToolCaps`. Raises ValueError for an empty bound."""
+    """Marks a method of a `Toolbox` as a tool with its limits (`ToolCaps`), which must be positive, else ValueError."""
     if lines < 1 or width < 1 or seconds <= 0:
         raise ValueError(f"a tool needs room and time, not lines={lines}, width={width}, seconds={seconds}")
 
@@ -55,26 +55,25 @@ def tool(method: Any = None, /, *, lines: int = LINES, width: int = WIDTH, secon
 
 
 class Toolbox:
-    """The tools of one play: every public method of a subclass. They are called in threads, one at a time where the
-    subclass does not say otherwise (`side_by_side`).
+    """The tools of one play: every public method of a subclass. They run in threads, one at a time by default.
 
-    A tool returns text for the policy. What it says by ValueError or FileNotFoundError is text, too; SandboxError ends
-    the play as "infra", and any other exception is a mistake in the tool, which ends the run.
+    A tool returns text for the policy. The message of a ValueError or FileNotFoundError goes to the policy as well;
+    SandboxError ends the play as "infra", and any other exception is a bug in the tool and ends the run.
     """
 
     side_by_side = False
-    """Whether the calls of one completion may go on at the same time."""
+    """Whether the calls of one completion may run at the same time."""
 
     def __init__(self, task: Task, services: Services) -> None:
         self.task, self.services = task, services
         self.finished = False
-        """Whether the policy has said that the answer stands."""
+        """Whether the policy has called `finish`."""
         self._busy: Future[str] | None = None
         self._caps = ToolCaps()
 
     @property
     def folder(self) -> JailedFolder:
-        """The play's own folder, in which the task's files are."""
+        """The play's folder, which holds the task's files."""
         return self.services.folder
 
     @tool
@@ -84,7 +83,7 @@ class Toolbox:
         return "finished"
 
     def use(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Calls a tool. What is wrong with the call is said in one line, as the tool's answer."""
+        """Calls a tool. Where the call is invalid, the result is a one-line message that says why."""
         known = tools_of(type(self))
         if name not in known:
             return f"there is no tool {name!r:.40}; there are {', '.join(known)}"
@@ -105,7 +104,7 @@ class Toolbox:
         return clipped(said, known[name].caps.lines, known[name].caps.width)
 
     def program(self, argv: Sequence[str], *, environment: Mapping[str, str] | None = None) -> Ran:
-        """Runs a program in the folder, with Python, pytest and cargo at hand; its output is `steady`."""
+        """Runs a program in the folder, where Python, pytest and cargo are available; its output is made `steady`."""
         ran = self.folder.run(
             argv, seconds=self._caps.seconds, memory_bytes=MEMORY_BYTES, environment=environment
         )
@@ -114,7 +113,7 @@ class Toolbox:
 
 @dataclass(frozen=True)
 class UseTool:
-    """An effect: a tool that the policy called. Its result is the text that is said to it."""
+    """An effect: the policy calls a tool. Its result is the text that the policy is shown."""
 
     toolbox: Toolbox
     name: str
@@ -129,9 +128,9 @@ class UseTool:
 
 
 def tools_of(kind: type[Toolbox], *only: str) -> Mapping[str, ToolSpec]:
-    """The tools of a class by name, `finish` last; or `only` some of them, beside `finish`.
+    """The tools of a class by name, `finish` last; with names in `only`, just those and `finish`.
 
-    Raises UserError for a method that can be none, and for a name that is none.
+    Raises UserError for a method that cannot be a tool, and for an unknown name.
     """
     key: Any = kind
     found: Mapping[str, ToolSpec] = _tools_of(key)
@@ -156,10 +155,10 @@ def _tools_of(kind: Any) -> Mapping[str, ToolSpec]:
 
 
 def toolbox_of(asked: str | type[Toolbox], place: str) -> type[Toolbox]:
-    """A class of tools, or that which `file.py:Class` names. Raises UserError with a remedy, `place` in front."""
+    """A Toolbox subclass, given itself or as `file.py:Class`. Raises UserError, prefixed with `place`."""
     kind = load_named(asked, place) if isinstance(asked, str) else asked
     if not (inspect.isclass(kind) and issubclass(kind, Toolbox)):
-        raise UserError(f"{place}: {asked!r} is no class of tools; derive it from strop.Toolbox")
+        raise UserError(f"{place}: {asked!r} is not a Toolbox subclass; derive it from strop.Toolbox")
     tools_of(kind)
     return kind
 
@@ -183,7 +182,7 @@ def _spec(name: str, method: Callable[..., str]) -> ToolSpec:
         model = create_model(name, __config__=config, **fields)
         spec = ToolSpec(name, first or name, model, getattr(method, "tool_caps", ToolCaps()))
         spec.schema()
-    except Exception as error:  # pydantic says it in many ways
+    except Exception as error:  # pydantic has many exceptions for a type without a schema
         raise UserError(
             f"the tool {name} has no schema: {' '.join(str(error).split())[:120]}{where}"
         ) from error
@@ -191,15 +190,22 @@ def _spec(name: str, method: Callable[..., str]) -> ToolSpec:
 
 
 def _documented(text: str) -> tuple[str, dict[str, str]]:
-    """(first line, what is said of each argument) of a docstring."""
+    """(first line, description of each argument) of a docstring."""
     head, _, rest = text.partition("\nArgs:\n")
     lines = (line.strip().partition(":") for line in rest.splitlines())
     return head.partition("\n")[0].strip(), {name: said.strip() for name, colon, said in lines if colon}
 
 
+def relative_name(path: str) -> str:
+    """A path that the policy wrote, relative to the folder of its play; "" for the folder itself."""
+    name = path.strip().removeprefix("./").rstrip("/")
+    return "" if name == "." else name
+
+
 def clipped(text: str, lines: int = LINES, width: int = WIDTH) -> str:
-    """The head and the tail of a text, and of each line that is too long; what is left out is counted, with what a
-    note of the text says that it left out there.
+    """The head and tail of a text, and of each line that is too long, with a note of how much is left out.
+
+    Notes that the text already holds are counted as the lines and characters that they stand for.
     """
     rows = text.rstrip("\n").split("\n")
     shown = [_narrow(row, width) for row in rows]
@@ -224,7 +230,7 @@ _NOTE = re.compile(r"\[(?:(\d{1,15}) lines, )?(\d{1,15}) characters left out\]")
 
 
 def _size(text: str) -> tuple[int, int]:
-    """(lines, characters) of a text, each note in it counted as what it stands for."""
+    """(lines, characters) of a text, each note counted as what it stands for."""
     lines, characters = text.count("\n"), len(text)
     for note in _NOTE.finditer(text):
         whole = note[1] is not None  # a line of its own
@@ -243,7 +249,7 @@ _UNSTEADY = (
 
 
 def steady(text: str) -> str:
-    """What a program said, without what differs from run to run: seconds, addresses, process ids, temporary paths."""
+    """A program's output without what differs from run to run: durations, addresses, process ids, temporary paths."""
     for pattern, instead in _UNSTEADY:
         text = pattern.sub(instead, text)
     return text

@@ -1,12 +1,12 @@
-"""Environment `workspace`: tools in a folder with the task's files; how the files were changed is the answer.
+"""Environment `workspace`: tools in a folder with the task's files; the changes to the files are the answer.
 
-A completion that calls nothing, or can't be read, is told so and costs its turn. When the turns are used up, or
-`finish` was called, what the folder holds is judged (`task_tree`): in a fresh jail, on the pristine files and tests.
+A completion without a readable call costs a turn, and the policy is told why. When the turns are used up, or `finish`
+was called, the folder's contents are judged (`task_tree`): in a fresh jail, on the pristine files and tests.
 
-What an expert does in a workspace: the calls that lead to a task's known answer, drawn anew for each play.
-
-Look for a name of the changed place, read around it, edit by the smallest text that is there once, test, finish. Now
-and then the tests come first, a search finds nothing, or testing is left out. What is edited was read."""
+The expert (`demonstrated`) makes calls that lead to the task's known answer, drawn anew for each play: search for a
+name near the change, read around it, edit by the smallest text that occurs once, test, finish. Sometimes the tests run
+first, a search finds nothing, or the tests are skipped.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,16 +29,16 @@ from strop_verify.edits.minimal_diff import unique_hunks
 class Workspace:
     """Puts the task's files into a folder and lets the policy use tools there; the changed files are its answer.
 
-    tools   "file.py:Class", a Toolbox in place of the ready one
-    only    names of the tools that are offered; all where there are none
+    tools   "file.py:Class", a Toolbox that replaces the built-in tools
+    only    names of the tools that are offered; all if empty
     calls   how calls are written
-    files   whether the prompt names the files; where no tool is called read, it shows those that the task is about
-    turns   answers at most
+    files   whether the prompt names the files; without a tool `read` it also shows those that the task is about
+    turns   maximum number of completions
     tell    whether `test` says what failed of tests that the task does not show
     """
 
     works, counts = "You mend and write code in a folder of files.", "The files are your answer"
-    """What the prompt says."""
+    """Parts of the system prompt."""
 
     def __init__(
         self, task: Task, opening: Opening, read: object, *, tools: str | type[Toolbox] = "", only: Sequence[str] = (),
@@ -51,7 +51,7 @@ class Workspace:
         self.said: list[str] = []
 
     def setup(self, services: Services) -> None:
-        """The task's files are put into the play's folder."""
+        """Puts the task's files into the play's folder."""
         self.tree, self.folder = tree_of(self.task), services.folder
         self.folder.put({**self.tree, **packages_of(self.task)})
         self.box = self.kind(self.task, services)
@@ -59,7 +59,7 @@ class Workspace:
             self.box.tell = True
 
     def begin(self) -> Opening:
-        """The tools and how to call them; then the task and the names of its files."""
+        """The tools and how to call them, then the task and the names of its files."""
         rules = f"{self.works}\n{self.form.instructions(self.tools)}"
         rules += f"\n{self.counts} when you finish, or after {self.left} turns."
         asked = self.task.statement.strip()
@@ -68,7 +68,7 @@ class Workspace:
         return Opening(messages=messages, max_tokens=self.opening.max_tokens)
 
     def step(self, completion: Completion) -> Next:
-        """The first call is begun, or it is said why there is none."""
+        """Starts the first call, or tells the policy why there is none."""
         self.left, self.said = self.left - 1, []
         try:
             self.waiting = [UseTool(self.box, *call) for call in calls_of(completion, self.form, self.tools)]
@@ -77,14 +77,14 @@ class Workspace:
         return Do(self.waiting.pop(0))
 
     def result(self, effect: UseTool, said: str) -> Next:
-        """The next call of the turn; else the outputs are said."""
+        """Starts the turn's next call; after the last one, shows all outputs."""
         self.said.append(said)
         if self.waiting and not self.box.finished:
             return Do(self.waiting.pop(0))
         return self._next(self.said)
 
     def demonstrate(self, rng: Random) -> Iterator[str]:
-        """An expert's completions; none where there is no known answer, or the tools are not the ready ones."""
+        """An expert's completions; none if no answer is known or the tools are not the built-in ones."""
         calls = demonstrated(self.task, self.left, self.tools, rng) if self.kind is RepositoryTools else ()
         return (self.form.write(call, self.tools) for call in calls)
 
@@ -101,9 +101,7 @@ class Workspace:
 
 
 def files_told(task: Task, tree: Tree, tools: Collection[str]) -> str:
-    """What a prompt says of a task's files: their names, and where none of the tools is called `read`, what those hold
-    that the task is about.
-    """
+    """A prompt's part on a task's files: their names and, without a tool `read`, the text of those it is about."""
     told = f"\n\nFiles:\n{clipped(listing(list(tree)))}"
     about = [] if "read" in tools else sorted(task.edit.files) if task.edit else [solution_of(task)]
     texts = ((path, tree[path].decode(errors="replace")) for path in about if tree.get(path))
@@ -117,34 +115,31 @@ _DEFINED = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
 _ABOVE = 10
-"""Lines that are read above a place which is not at the top of its file."""
+"""Lines that the expert reads above the change."""
 
 
 def demonstrated(task: Task, turns: int, tools: Collection[str], rng: Random) -> Iterator[ToolCall]:
-    """The calls of these tools, one a turn, in at most `turns` turns; none where no answer is known or the turns do not
-    suffice.
-    """
+    """An expert's calls of these tools, one a turn; none if no answer is known or `turns` do not suffice."""
     edit = task.edit
     before = dict(edit.files) if edit else {}
     after: Mapping[str, str | None] = edit.oracle if edit else {solution_of(task): task.reference or None}
     needed = [call for path, text in sorted(after.items()) for call in _changes(path, before.get(path), text)]
     if not needed or len(needed) > turns:
         return
-    finish = [ToolCall("finish", {})]
     optional = _looks(task, before, after, rng)
     if rng.random() < 0.3:
         optional.insert(0, ToolCall("test", {}))
     optional = [call for call in optional if call.name in tools]
     tested = [ToolCall("test", {})] if "test" in tools and rng.random() < 0.8 else []
-    while optional and len(optional) + len(needed) + len(tested) + len(finish) > turns:
+    while optional and len(optional) + len(needed) + len(tested) + 1 > turns:
         optional.pop(0)
-    yield from [*optional, *needed, *tested, *finish][:turns]
+    yield from [*optional, *needed, *tested, ToolCall("finish", {})][:turns]
 
 
 def _looks(
     task: Task, before: Mapping[str, str], after: Mapping[str, str | None], rng: Random
 ) -> list[ToolCall]:
-    """Searches and reads, of the first changed file that is there."""
+    """Searches in, and reads of, the first changed file that exists."""
     path = next((path for path in sorted(after) if path in before), None)
     if path is None:
         return []
@@ -163,13 +158,12 @@ def _looks(
 
 
 def _first_line(before: str, after: str) -> int:
-    """Number, from 0, of the first line that changes."""
+    """Index of the first line that changes."""
     pairs = zip(split(before), split(after), strict=False)
     return next((at for at, (old, new) in enumerate(pairs) if old != new), 0)
 
 
 def _changes(path: str, before: str | None, after: str | None) -> Iterator[ToolCall]:
-    """The calls that change one file."""
     if before == after:
         return
     if after is None:
@@ -182,7 +176,7 @@ def _changes(path: str, before: str | None, after: str | None) -> Iterator[ToolC
     for hunk in reversed(unique_hunks(before, after, gap=1)):  # from below, so that line numbers stay
         text = "".join(old)
         first, last, piece = hunk.first, hunk.last, new[hunk.new_first : hunk.new_last]
-        while text.count("".join(old[first:last])) != 1:  # as a part of other lines
+        while text.count("".join(old[first:last])) != 1:  # widen until the text is unique
             if first == 0 and last == len(old):
                 break
             piece = [*old[max(0, first - 1) : first], *piece, *old[last : last + 1]]
@@ -193,7 +187,7 @@ def _changes(path: str, before: str | None, after: str | None) -> Iterator[ToolC
 
 
 def _shorter(text: str, old: str, new: str) -> tuple[str, str]:
-    """Both without the line end and the indentation that they share, while the old one is in the text once."""
+    """Both without their common line end and indentation, as far as the old one stays unique in the text."""
     if old.endswith("\n") and new.endswith("\n") and text.count(old[:-1]) == 1:
         old, new = old[:-1], new[:-1]
     if "\n" not in old + new:

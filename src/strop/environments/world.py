@@ -1,6 +1,6 @@
-"""Environment `world`: the tools of a small world (`strop.tasks.tool_worlds`), and a goal in words.
+"""Environment `world`: the tools of a small simulated world (`strop.tasks.tool_worlds`), and a goal in words.
 
-The calls are the answer, and are made again to be judged (`strop.tasks.comparison`): words count for nothing.
+The calls are the answer. The grader replays them (`strop.tasks.comparison`); the policy's prose does not count.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ class ToolWorld(Workspace):
     """Lets the policy use the tools of the task's world until it finishes.
 
     calls  how calls are written
-    turns  answers at most
+    turns  maximum number of completions
     """
 
     begins_without_setup = True
@@ -44,16 +44,16 @@ class ToolWorld(Workspace):
         self.made: list[str] = []
 
     def setup(self, services: Services) -> None:
-        """The world is as it is at first."""
+        """Creates the world in its start state."""
         self.box = self.kind(self.task, services)
 
     def result(self, effect: UseTool, said: str) -> Next:
-        """The call is noted; then as in a workspace."""
+        """Records the call, then continues as a workspace does."""
         self.made += [write_call((effect.name, effect.arguments))] if effect.name != "finish" else []
         return super().result(effect, said)
 
     def demonstrate(self, rng: Random) -> Iterator[str]:
-        """The known calls, each in a turn or those of one tool together; where turns are few, the last has more."""
+        """The reference calls, one a turn or grouped by tool; the last turns are merged if there are too few."""
         calls = [ToolCall(name, dict(given)) for name, given in read_calls(self.task.reference)]
         together = rng.random() < 0.5
         groups = groupby(enumerate(calls), lambda one: one[1].name if together else one[0])
@@ -69,7 +69,7 @@ class ToolWorld(Workspace):
 
 @cache
 def world_tools(name: str) -> type[Toolbox]:
-    """A world's class as a class of tools."""
+    """The Toolbox subclass of a world."""
     world: Any = WORLDS[name]
 
     def begun(self: Any, task: Task, services: Services) -> None:

@@ -1,1 +1,1 @@
-"""A run on other machines than this one: SLURM, Apptainer, processes from a recipe, and the check before it starts."""
+"""Starts runs: on SLURM, in Apptainer, or as local processes from a recipe; and the checks before they start."""

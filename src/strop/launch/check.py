@@ -1,8 +1,8 @@
-"""What every node of a job looks at before it starts: `strop launch RECIPE --check`.
+"""The checks of every node of a job before it starts: `strop launch RECIPE --check`.
 
-Every mistake is found before any is said, each with its remedy; none are warnings. What a run needs on one machine is
-what `strop train --dry-run` looks at (`training.preflight`); this adds the job: nodes, GPUs, shares, ports, versions.
-Nodes meet in RUN/launch/nodes, one file each, which also shows that they share the run folder.
+All faults are collected before any is reported, each with its remedy. One machine's prerequisites are those of
+`strop train --dry-run` (`training.preflight`); this adds the job's: nodes, GPUs, shares, ports, versions. Every node
+writes a file to RUN/launch/nodes, which also proves that they share the run folder.
 """
 
 import json
@@ -28,24 +28,22 @@ from strop_verify.core.files import check_writable, write_json, writing
 from strop_verify.core.ids import content_hash
 
 NODES = Path("launch", "nodes")
-"""Folder of a run in which the nodes of its jobs meet."""
+"""Folder of a run to which the nodes of its jobs write."""
 WAIT = 120.0
-"""Seconds in which all nodes of a job must have come."""
+"""Seconds in which all nodes of a job must have written."""
 ASKED = ("SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS_ON_NODE", "SLURM_GPUS")
-"""Variables by which SLURM says that the job asked for GPUs."""
+"""Variables that SLURM sets if the job asked for GPUs."""
 
 
 def check(
     recipe: Recipe, show: Callable[[str], None] = lambda line: None, *, wait: float = WAIT
 ) -> list[str]:
-    """What is wrong by this node, nothing where the job may start; `show` gets a line about what is as it should be.
+    """The faults that this node finds, none if the job may start; `show` gets lines about what is in order.
 
-    wait  seconds in which the other nodes must have come
+    wait  seconds in which the other nodes must have written
     """
     node = Node.here()
-    begun = any(
-        (recipe.run.folder / name).exists() for name in (RECIPE, NODES.parent)
-    )  # a run, or its launch
+    begun = any((recipe.run.folder / name).exists() for name in (RECIPE, NODES.parent))  # run or launch
     found = look(recipe, NOTHING, show, new=not begun)
     faults = [*found.faults, *_shares(recipe), *_port(node)]
     for line in (*found.facts, *found.warnings):
@@ -64,7 +62,7 @@ def check(
 
 @dataclass(frozen=True)
 class Node:
-    """This machine among those of a job, as SLURM says; without SLURM alone."""
+    """This machine as a node of a SLURM job; without SLURM the only node."""
 
     name: str
     number: int = 0
@@ -75,24 +73,29 @@ class Node:
 
     @classmethod
     def here(cls) -> "Node":
-        """By the environment."""
+        """This node, from the environment variables."""
         own = revision()
         versions = {"strop": own["strop"], "git": own["git"], "python": own["python"], **own["packages"]}
         env, name = os.environ, os.environ.get("SLURMD_NODENAME") or socket.gethostname()
         count = int(env.get("SLURM_STEP_NUM_NODES") or env.get("SLURM_JOB_NUM_NODES") or 1)
-        step = "SLURM_JOB_ID", "SLURM_RESTART_COUNT", "SLURM_STEP_ID", "SLURM_STEP_NODELIST"  # a group's own
+        step = (
+            "SLURM_JOB_ID",
+            "SLURM_RESTART_COUNT",
+            "SLURM_STEP_ID",
+            "SLURM_STEP_NODELIST",
+        )  # differs by group
         job = content_hash([env.get(name, "") for name in step])[:12]
         return cls(name, int(env.get("SLURM_NODEID") or 0), count, job, versions, len(gpus_here()))
 
     @property
     def alone(self) -> bool:
-        """Whether it is the only one."""
+        """Whether it is the job's only node."""
         return self.count == 1
 
     def meet(self, folder: Path, seconds: float) -> list[dict[str, Any]]:
-        """What every node says of itself, by number; leaves this one's file there. Raises UserError."""
+        """Writes this node's file to the folder and returns every node's, by number. Raises UserError on a timeout."""
         own = {"number": self.number, "name": self.name, "gpus": self.gpus, "versions": dict(self.versions)}
-        if self.alone:  # it leaves nothing
+        if self.alone:  # writes no file
             if folder.parent.is_dir():
                 check_writable(folder.parent / "canary")
             return [own]
@@ -106,19 +109,19 @@ class Node:
         if len(said) < self.count:
             there = ", ".join(one["name"] for one in said)
             raise UserError(
-                f"{folder.parent.parent}: {len(said)} of {self.count} nodes were seen there within {seconds:g} s "
+                f"{folder.parent.parent}: {len(said)} of {self.count} nodes wrote to it within {seconds:g} s "
                 f"({there}); the run folder must be on a disk that all nodes share: set run.dir"
             )
         return sorted(said, key=lambda one: int(one["number"]))
 
     def differences(self, nodes: list[dict[str, Any]]) -> Iterator[str]:
-        """What is not the same here as on the first node."""
+        """The versions that differ from the first node's."""
         first = nodes[0]
         theirs = first["versions"]
         for name in sorted({*self.versions, *theirs}):
             here, there = self.versions.get(name), theirs.get(name)
             if here != there:
-                yield f"{name} is {here} here and {there} on {first['name']}; install the same on all nodes"
+                yield f"{name} is {here} here and {there} on {first['name']}; install the same version on all nodes"
 
 
 def _gpus(launch: LaunchConfig, nodes: list[dict[str, Any]], show: Callable[[str], None]) -> Iterator[str]:
@@ -131,15 +134,15 @@ def _gpus(launch: LaunchConfig, nodes: list[dict[str, Any]], show: Callable[[str
     if there < trained + served:
         sampled = f" and launch.servers x server_gpus = {served} to sample" if served else ""
         yield (
-            f"torch sees {there} GPUs ({counted}), but launch.nodes x processes = {trained} are to train{sampled}; ask "
-            "for as many, or lower these"
+            f"torch sees {there} GPUs ({counted}), but launch.nodes x processes = {trained} are to train{sampled}; "
+            "request as many, or lower these"
         )
     else:
         show(f"GPUs: {there} ({counted}), {trained} train" + (f", {served} sample" if served else ""))
 
 
 def _shares(recipe: Recipe) -> Iterator[str]:
-    """Rows that leave a process less to do than the others."""
+    """Batches and engines that do not divide evenly over the processes."""
     launch, policy = recipe.launch, recipe.policy
     world = launch.nodes * launch.processes
     steps = [one.recipe.grpo for one in stages_of(recipe)]
@@ -157,16 +160,16 @@ def _shares(recipe: Recipe) -> Iterator[str]:
 
 
 def _port(node: Node) -> Iterator[str]:
-    """The port at which processes meet, on the node that holds it."""
+    """Checks MASTER_PORT, where the processes rendezvous, on the first node."""
     port = os.environ.get("MASTER_PORT", "")
     if not port or node.number:
         return
     if not (port.isdecimal() and 0 < int(port) < 1 << 16):
-        yield f"MASTER_PORT={port!r} is no port; give a number from 1 to 65535"
+        yield f"MASTER_PORT={port!r} is not a port; give a number from 1 to 65535"
         return
     with closing(socket.socket()) as one:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as that of a try before may linger
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # an earlier try's connections may linger
         try:
             one.bind(("", int(port)))
         except OSError as error:
-            yield f"port {port} (MASTER_PORT) cannot be had: {error.strerror}; set another, or end what holds it"
+            yield f"port {port} (MASTER_PORT) is not available: {error.strerror}; set another, or end what uses it"

@@ -1,4 +1,4 @@
-"""A plan as processes on this machine: the first part to end ends all, and so does Ctrl-C, and kill -9 of this one."""
+"""Runs a plan as local processes. All end when the first part ends, on Ctrl-C, and when this process is killed."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from strop_verify.core.errors import StropError, UserError
 from strop_verify.sandbox.kernel import die_with_parent
 
 GRACE = 45.0
-"""Seconds that a part has to end by itself: torch.distributed.run gives its processes 30."""
+"""Seconds that a part has to end after SIGTERM; torch.distributed.run gives its own processes 30."""
 
 
 class PartEnded(StropError):
@@ -25,30 +25,28 @@ class PartEnded(StropError):
 
 
 def gpus_here() -> int:
-    """NVIDIA GPUs of this machine."""
+    """The number of NVIDIA GPUs of this machine, found without loading torch."""
     return len(list(Path("/dev").glob("nvidia[0-9]*")))
 
 
 def refuse(plan: Plan) -> None:
-    """Raises UserError where the plan asks for more than one machine, or for more GPUs than this one has."""
+    """Raises UserError if the plan needs several machines, or more GPUs than this one has."""
     launch, there, needed = plan.recipe.launch, gpus_here(), sum(part.gpus for part in plan.parts)
     if launch.nodes > 1 or launch.verifiers:
         raise UserError(
-            "the plan has several nodes (launch.nodes, launch.verifiers), and here is one; add --slurm"
+            "the plan needs several nodes (launch.nodes, launch.verifiers), and this is one; add --slurm"
         )
     if there and there < needed:
         raise UserError(
-            f"the plan takes {needed} GPUs, and here are {there}; lower launch.processes or launch.servers"
+            f"the plan needs {needed} GPUs, and this machine has {there}; lower launch.processes or launch.servers"
         )
 
 
 def run(plan: Plan, say: Callable[[str], None]) -> int:
-    """Carries out a plan; the code that the trainer ended with, STALLED where it stood still. Raises PartEnded where
-    another part ends first.
-    """
+    """Runs a plan; the trainer's exit code, or STALLED if it stalled. Raises PartEnded if another part ends first."""
     there = gpus_here() if plan.recipe.launch.device == "gpu" else 0
     if not there and plan.recipe.launch.device == "gpu":
-        say("no GPU here: every part runs on the CPU")
+        say("no GPU found: every part runs on the CPU")
     for leftover in (plan.run / STOP, plan.run / LATE, *plan.folder.glob("*.url")):
         leftover.unlink(missing_ok=True)
     running: dict[str, subprocess.Popen[bytes]] = {}
@@ -73,32 +71,27 @@ def run(plan: Plan, say: Callable[[str], None]) -> int:
 
 
 def _started(plan: Plan, part: Part, devices: range | None) -> "subprocess.Popen[bytes]":
-    """A part in a session of its own: only this process hears Ctrl-C, and passes it on. It is told to end when this
-    process does. The trainer writes here.
+    """Starts a part in its own session, so that only this process gets Ctrl-C; it is terminated when this process dies.
+    The trainer writes to this terminal, other parts to their logs.
     """
-    environment = {**os.environ, **plan.environment}
-    dies = partial(die_with_parent, os.getpid(), signal.SIGTERM)
+    environment, words = {**os.environ, **plan.environment}, [*part.words]
     if devices is not None:
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, devices))
-    python = plan.python(sys.executable)
-    if not part.trains:
-        with (plan.folder / f"{part.name}.log").open("ab") as log:
-            return subprocess.Popen(
-                [*python, *part.words], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True, preexec_fn=dies,
-            )  # fmt: skip
-    ranks = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(part.processes)]
-    if part.processes == 1:
-        ranks, environment["RANK"] = [], "0"
-    words = [*part.words, *training_words(plan.run)]
-    return subprocess.Popen(
-        [*python, *ranks, *words], env=environment, stdin=subprocess.DEVNULL, start_new_session=True,
-        preexec_fn=dies,
-    )  # fmt: skip
+    if part.trains:
+        ranks = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(part.processes)]
+        if part.processes == 1:
+            ranks, environment["RANK"] = [], "0"
+        words = [*ranks, *words, *training_words(plan.run)]
+    with ExitStack() as stack:
+        log = None if part.trains else stack.enter_context((plan.folder / f"{part.name}.log").open("ab"))
+        return subprocess.Popen(
+            [*plan.python(sys.executable), *words], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            start_new_session=True, preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGTERM),
+        )  # fmt: skip
 
 
 def _stop(running: "Mapping[str, subprocess.Popen[bytes]]") -> None:
-    """Ends every part, with all that it started; a second Ctrl-C does not wait."""
+    """Ends every part and its descendants; a second Ctrl-C stops the wait."""
     for process in running.values():
         if process.poll() is None:
             process.terminate()
@@ -109,5 +102,5 @@ def _stop(running: "Mapping[str, subprocess.Popen[bytes]]") -> None:
                 process.wait(max(0.0, end - time.monotonic()))
     for process in running.values():
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # its session, where something is left
+            os.killpg(process.pid, signal.SIGKILL)  # what is left of its session
         process.wait()

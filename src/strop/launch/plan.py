@@ -1,8 +1,8 @@
-"""The plan of a run: its parts, what each needs, and where each stands; a cluster and this machine carry out the same.
+"""The plan of a run: its parts, their resources and their nodes. Clusters and single machines use the same plan.
 
-A part is one program, in one process or several. Those that others look for publish their address as a file in
-RUN/launch; the trainer gets the names of these files and waits. Part after part is put where there are GPUs left, the
-trainer first; nodes that verify have no GPUs and stand apart.
+A part is one program, in one or several processes. Servers publish their address as a file in RUN/launch; the trainer
+gets the names of these files and waits for them. The trainer's nodes are filled first, then each server goes to the
+first node with enough GPUs left; verifying nodes have no GPUs and are separate.
 """
 
 import os
@@ -20,7 +20,7 @@ from strop_verify.core import files
 from strop_verify.core.errors import UserError
 
 SERVER = "vllm-server"
-"""The policy engine whose servers are parts of a run."""
+"""The policy engine whose servers a plan starts."""
 
 SIZES: Mapping[Size, Sequence[str]] = {
     "small": ["launch.processes=1", "launch.servers=0"],
@@ -28,41 +28,42 @@ SIZES: Mapping[Size, Sequence[str]] = {
     "large": ["launch.processes=4", "launch.engine=zero3", "launch.servers=1", "launch.server_gpus=4",
               f"policy.engine={SERVER}"],
 }  # fmt: skip
-"""Published sizes, as overrides that come before the user's own: one GPU; one that trains and one that samples; four
-and four."""
+"""Named sizes, as overrides that the user's own override: one GPU; one to train and one to sample; four and four."""
 
 STROP = ("-m", "strop.cli")
 KEY, RAY_KEY = "sampler.key", "ray.key"
-"""Files in RUN/launch with the key of the servers and of the Ray cluster, for their owner alone."""
+"""Files in RUN/launch with the keys of the servers and of the Ray cluster, readable only by their owner."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One program of a run."""
+    """One program of a run.
+
+    words      Python's arguments; `training_words` completes the trainer's
+    first      its first node, among the nodes of its kind
+    processes  per node
+    gpus       per node
+    cpus       per process
+    trains     whether its processes are ranks
+    verifies   whether it runs on the verifying nodes
+    listens    whether it gets its node's name, so that parts on other nodes can reach it
+    """
 
     name: str
     words: tuple[str, ...]
-    """What Python is started with; the trainer's end with its recipe, or with the run that it resumes."""
     first: int = 0
-    """The node that it begins on, among those of its kind."""
     nodes: int = 1
     processes: int = 1
-    """On each node."""
     gpus: int = 0
-    """On each node."""
     cpus: int = 1
-    """Of each process."""
     trains: bool = False
-    """Whether its processes are ranks."""
     verifies: bool = False
-    """Whether it runs on the nodes that verify."""
     listens: bool = False
-    """Whether it is told its node's name, by which parts on other nodes reach it."""
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """Nodes of one kind: all that is asked of each of them."""
+    """Nodes of one kind: their number, and the tasks, CPUs per task and GPUs of each."""
 
     nodes: int
     tasks: int
@@ -72,24 +73,27 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run is made of."""
+    """The plan of a run.
+
+    recipe  as the parts read it: with the address files, and every path absolute
+    run     the run's folder
+    parts   the trainer is the last
+    """
 
     recipe: Recipe
-    """As the parts read it: with the files of addresses, and every path absolute."""
     run: Path
     parts: list[Part]
-    """The trainer is the last."""
     groups: list[Nodes]
     site: SiteConfig = field(default_factory=SiteConfig)
 
     @property
     def folder(self) -> Path:
-        """Where script, recipe, logs and addresses are."""
+        """The folder of the script, the recipe, logs and addresses."""
         return self.run / LAUNCH
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables of every part: where the keys are that they share."""
+        """Environment variables of every part: the paths of the shared keys."""
         found = {}
         if self.recipe.launch.servers:
             found["STROP_SAMPLER_KEY_FILE"] = str(self.folder / KEY)
@@ -98,7 +102,7 @@ class Plan:
         return found
 
     def python(self, inside: str) -> list[str]:
-        """How a part's Python is started: `inside` is this installation's, unless there is a container."""
+        """The command of a part's Python: `inside`, or the container's Python if there is one."""
         if self.site.container is None:
             return [inside]
         places = [str(self.run), *self.site.binds]
@@ -107,7 +111,7 @@ class Plan:
         return ["apptainer", "exec", *gpus, *binds, str(Path(self.site.container).absolute()), "python3"]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """What each part is and takes, for people."""
+        """A table row about each part, for users."""
         for part in self.parts:
             yield {
                 "part": part.name,
@@ -119,7 +123,7 @@ class Plan:
 
 
 def plan_of(recipes: Sequence[str], overrides: Sequence[str], site: SiteConfig | None = None) -> Plan:
-    """The plan of a recipe at a site. Raises UserError or ConfigError where there can be none."""
+    """The plan of a recipe at a site. Raises UserError or ConfigError if they do not fit."""
     site = site or SiteConfig()
     words = [*(SIZES[site.size] if site.size else ()), *overrides]
     asked = load_recipe(recipes, words)
@@ -160,8 +164,8 @@ def plan_of(recipes: Sequence[str], overrides: Sequence[str], site: SiteConfig |
 
 
 def prepare(plan: Plan, *, overwrite: bool, say: Callable[[str], None]) -> None:
-    """Writes RUN/launch: the recipe and the keys. An older run there is gone on with where it is the same one,
-    or removed with `overwrite`. Raises UserError where it is another one, or finished.
+    """Writes the recipe and the keys to RUN/launch. A run that is there with the same settings is resumed, any run is
+    removed with `overwrite`. Raises UserError for a run with other settings, or a finished one.
     """
     run = plan.run
     if overwrite and (run / RECIPE).exists():
@@ -177,7 +181,7 @@ def prepare(plan: Plan, *, overwrite: bool, say: Callable[[str], None]) -> None:
             raise UserError(
                 f"{run} is finished; choose another run.dir, or replace it with run.overwrite=true"
             )
-        say(f"{run} is begun: it goes on from its newest checkpoint")
+        say(f"{run} was started before: it resumes from its newest checkpoint")
     else:
         RunFolder.check_free(run, overwrite=False)
     with files.writing(plan.folder):
@@ -194,32 +198,32 @@ def prepare(plan: Plan, *, overwrite: bool, say: Callable[[str], None]) -> None:
 
 
 def _settings(recipe: Recipe) -> dict[str, Any]:
-    """What must not change in a run: all but where it is and how it is launched."""
+    """The settings that must not change in a run: all but its folder and how it is launched."""
     return recipe.model_dump(exclude={"run", "launch"})
 
 
 def training_words(run: Path) -> list[str]:
-    """What the trainer is told: to begin a run, or to go on with it."""
+    """The trainer's last arguments: its recipe, or the run to resume."""
     return ["--resume", str(run)] if (run / RECIPE).is_file() else [str(run / LAUNCH / RECIPE)]
 
 
 def _check(recipe: Recipe, run: Path, site: SiteConfig) -> None:
-    """Raises UserError for what no plan can hold."""
+    """Raises UserError for settings that no plan can satisfy."""
     launch, serves = recipe.launch, recipe.policy.engine == SERVER
     if launch.servers and not serves:
         raise UserError(
-            f"launch.servers={launch.servers}, but policy.engine={recipe.policy.engine} asks no server; set "
+            f"launch.servers={launch.servers}, but policy.engine={recipe.policy.engine} uses no server; set "
             f"policy.engine={SERVER}, or launch.servers=0"
         )
     if serves and not launch.servers and not getattr(recipe.policy, "urls", None):
         raise UserError(
-            f"policy.engine={SERVER} has no server; set launch.servers, or policy.urls to those there are"
+            f"policy.engine={SERVER} has no server; set launch.servers, or policy.urls to running servers"
         )
     if any(ord(c) < 32 for c in str(run)):
-        raise UserError(f"run.dir={str(run)!r} has a control character; choose another")
+        raise UserError(f"run.dir={str(run)!r} contains a control character; choose another")
     if site.container and set(":,") & set(str(run)):
         raise UserError(
-            f"run.dir={run} has a colon or a comma, which a container cannot bind; choose another"
+            f"run.dir={run} contains a colon or a comma, which a container cannot bind; choose another"
         )
     for what, count in (("processes", launch.processes), ("server_gpus", launch.server_gpus)):
         needed = count if what == "processes" or launch.servers else 0
@@ -230,12 +234,12 @@ def _check(recipe: Recipe, run: Path, site: SiteConfig) -> None:
 
 
 def _listed(paths: Iterable[Path]) -> str:
-    """Paths as the list of an override, whatever is in them."""
+    """Paths as the YAML list of an override, quoted."""
     return "[" + ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths) + "]"
 
 
 def _place(gpus: int, each: int, used: list[int], tasks: list[int]) -> int:
-    """The first node with so many GPUs left of `each`, a new one if need be; takes them, for one task."""
+    """Reserves the GPUs of a task on the first node with enough of its `each` left, or a new one; returns the node."""
     node = next((node for node, taken in enumerate(used) if taken + gpus <= each), len(used))
     if node == len(used):
         used.append(0)

@@ -1,7 +1,7 @@
 """One node of a run's own Ray cluster: `python -m strop.launch.ray_node head|worker FILE`.
 
-The head takes a free port and writes its address to FILE when it answers; a worker waits for FILE. Both offer the CPUs
-that they were given, and stay until they are ended.
+The head takes a free port and writes its address to FILE when it answers; a worker waits for FILE. Both offer all CPUs
+allotted to them, and run until they are terminated.
 """
 
 import os
@@ -17,20 +17,22 @@ from strop_verify.core import files
 from strop_verify.core.errors import StropError, UserError
 
 WAIT = 300.0
-"""Seconds for the head to answer, and for a worker to hear of it."""
+"""Seconds for the head to answer, and for a worker to find its address."""
 
 
 class RayFailure(StropError):
-    """A node of the Ray cluster did not come up."""
+    """A node of the Ray cluster did not start."""
 
 
 def head(file: Path) -> int:
-    """Runs the head; its exit code."""
+    """Runs the head and returns its exit code. Raises RayFailure if it does not answer within WAIT."""
     start = _start()
+    from ray.util import get_node_ip_address
+
+    host = str(get_node_ip_address())
     with socket.socket() as taken:
         taken.bind(("", 0))
         port = taken.getsockname()[1]
-    host = _address()
     process = subprocess.Popen(
         [*start, "--head", f"--node-ip-address={host}", f"--port={port}", "--include-dashboard=false"]
     )
@@ -48,7 +50,7 @@ def head(file: Path) -> int:
 
 
 def worker(file: Path) -> int:
-    """Runs a node that verifies, on the CPUs that it was given."""
+    """Replaces this process with a verifying node. Raises RayFailure if there is no head within WAIT."""
     end = time.monotonic() + WAIT
     while not file.is_file():
         if time.monotonic() > end:
@@ -58,15 +60,8 @@ def worker(file: Path) -> int:
     os.execv(command[0], command)
 
 
-def _address() -> str:
-    """This machine's, as other nodes reach it."""
-    from ray.util import get_node_ip_address
-
-    return str(get_node_ip_address())
-
-
 def _start() -> list[str]:
-    """`ray start` with what both sides are told. Raises UserError where there is no Ray."""
+    """The `ray start` command with the options of head and workers. Raises UserError if Ray is missing."""
     beside = Path(sys.executable).with_name("ray")
     found = str(beside) if beside.is_file() else shutil.which("ray")
     if found is None:

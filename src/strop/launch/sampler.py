@@ -1,4 +1,4 @@
-"""vLLM's own OpenAI server for a recipe: its arguments, its life from start to end, and the file that holds its URL."""
+"""vLLM's own OpenAI server for a recipe: its arguments, its process, and the file that holds its URL."""
 
 import os
 import signal
@@ -20,16 +20,15 @@ from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.files import atomic, check_writable
 
 _RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
-"""Largest ranks of adapters that vLLM can be told."""
+"""The values that vLLM accepts as the largest rank of adapters."""
 _GRACE = 20.0
-"""Seconds between TERM and KILL."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 
 def serve(recipe: Recipe, file: Path, host: str, port: int) -> None:
-    """Runs a server until it is told to end, and holds its URL in `file` as long as it is well; leaves no process.
+    """Runs a server until it is terminated, with its URL in `file` while it is healthy; leaves no process behind.
 
-    Raises UserError for a recipe or a machine that cannot, StropError where the server ends by itself or is not well in
-    time.
+    Raises UserError for an unsuitable recipe or machine, StropError if the server ends or does not start in time.
     """
     config = recipe.policy
     if not isinstance(config, VllmServerPolicyConfig):
@@ -44,20 +43,20 @@ def serve(recipe: Recipe, file: Path, host: str, port: int) -> None:
     port = port or _free_port(host)
     eager = config.enforce_eager and not torch.cuda.is_available()
     url = f"http://{name_of_host(host)}:{port}"
-    file.unlink(missing_ok=True)  # of a server before
+    file.unlink(missing_ok=True)  # an earlier server's
     with _running([*_arguments(recipe, config), "--host", host, "--port", str(port)], key, eager) as server:
         try:
             _until_well(server, f"http://{_near(host)}:{port}", config.wait_seconds)
             with atomic(file) as out:
                 out.write(f"{url}\n".encode())
             print(f"sampling on {url}", flush=True)
-            raise StropError(f"vLLM ended by itself with code {server.wait()}; its last words are above")
+            raise StropError(f"vLLM ended by itself with code {server.wait()}; its last output is above")
         finally:
             file.unlink(missing_ok=True)
 
 
 def _arguments(recipe: Recipe, config: VllmServerPolicyConfig) -> list[str]:
-    """Of `vllm serve`, as the policy needs it."""
+    """The arguments of `vllm serve` that the policy needs."""
     import torch
 
     from strop.policies.loading import model_path, resolve_dtype
@@ -77,7 +76,9 @@ def _arguments(recipe: Recipe, config: VllmServerPolicyConfig) -> list[str]:
     if config.sync == "adapter":
         rank = next((one for one in _RANKS if one >= model.lora.rank), None)
         if rank is None:
-            raise UserError(f"model.lora.rank={model.lora.rank}: vLLM takes at most {_RANKS[-1]}; lower it")
+            raise UserError(
+                f"model.lora.rank={model.lora.rank}: vLLM supports at most {_RANKS[-1]}; lower it"
+            )
         options |= {"enable_lora": True, "max_lora_rank": rank, "max_loras": 1, "max_cpu_loras": 2}
     given = {f"--{name.replace('_', '-')}": value for name, value in options.items() if value is not None}
     return [
@@ -87,18 +88,18 @@ def _arguments(recipe: Recipe, config: VllmServerPolicyConfig) -> list[str]:
 
 @contextmanager
 def _running(arguments: list[str], key: str, eager: bool) -> Iterator["subprocess.Popen[bytes]"]:
-    """The server's process; at the end it, and all that it started, are gone."""
+    """The server's process, which is ended on exit with all its descendants."""
     environment = {
         "VLLM_LOGGING_LEVEL": "WARNING",
         "VLLM_CPU_OMP_THREADS_BIND": "nobind",
         **os.environ,
         "VLLM_API_KEY": key,
-        "VLLM_SERVER_DEV_MODE": "1",  # the paths that load weights
+        "VLLM_SERVER_DEV_MODE": "1",  # enables the routes that load weights
         "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1",
         "VLLM_NO_USAGE_STATS": "1",
         "DO_NOT_TRACK": "1",
     }
-    if eager:  # also spares the sampler its compilation, many seconds at the first token
+    if eager:  # also skips the compilation of the sampler, which delays the first token by many seconds
         environment["TORCHDYNAMO_DISABLE"] = "1"
     command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *arguments]
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
@@ -106,7 +107,7 @@ def _running(arguments: list[str], key: str, eager: bool) -> Iterator["subproces
         yield process
     finally:
         try:
-            process.terminate()  # it ends its own
+            process.terminate()  # vLLM ends its own processes
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_GRACE)
         finally:
@@ -129,7 +130,7 @@ def _until_well(server: "subprocess.Popen[bytes]", url: str, seconds: float) -> 
             with suppress(subprocess.TimeoutExpired):
                 code = server.wait(0.5)
                 raise StropError(
-                    f"vLLM ended before it was ready, with code {code}; its last words are above"
+                    f"vLLM ended before it was ready, with code {code}; its last output is above"
                 )
 
 
@@ -143,5 +144,5 @@ def _free_port(host: str) -> int:
 
 
 def _near(host: str) -> str:
-    """By which name this machine reaches it."""
+    """The host of a URL by which this machine reaches a server bound to `host`."""
     return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)

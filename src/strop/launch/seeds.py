@@ -1,4 +1,4 @@
-"""`strop train --seeds N --sweep KEY=A,B`: one recipe several times, its differences pooled over tasks and seeds."""
+"""`strop train --seeds N --sweep KEY=A,B`: trains a recipe several times and pools the results over tasks and seeds."""
 
 import re
 import shlex
@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from strop.evaluation.seeds import Pooled
 
 
+_VALUE = re.compile(r"(?:[^,\[{'\"]|\[[^\]]*\]|{[^}]*}|'[^']*'|\"[^\"]*\")+")
+
+
 def train_all(
     recipe: Recipe, words: Sequence[str], sweeps: Sequence[str], seeds: int, plain: bool
 ) -> list[Path]:
-    """Trains the recipe of these words with every combination of the swept values, each with as many seeds from the
-    recipe's own on; returns the runs' folders.
+    """Trains the recipe of `words` with every combination of the swept values and `seeds` seeds from the recipe's own
+    on; returns the runs' folders.
 
-    Each run has a process and a folder of its own, RUN-KEY-VALUE-seed-S. Finished ones are not repeated, one that was
-    stopped goes on. The differences of several seeds are pooled and shown, and kept in RUN-KEY-VALUE-seeds.json.
+    Each run has its own process and folder, RUN-KEY-VALUE-seed-S. Finished runs are skipped, stopped ones are resumed.
+    The pooled differences of several seeds are printed and written to RUN-KEY-VALUE-seeds.json.
     """
     told = [*words, *(word for sweep in sweeps for word in ("--sweep", sweep)), "--seeds", str(seeds)]
     variants, found = swept(sweeps), list[Path]()
@@ -44,16 +47,13 @@ def train_all(
 
 
 def swept(sweeps: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """(part of a run's name, overrides) of each combination of KEY=VALUE,VALUE,... Commas within brackets and quotes
-    are the value's own. Raises UserError.
+    """(suffix of the run's name, overrides) of each combination of KEY=VALUE,VALUE,... Commas in brackets and quotes
+    belong to the value. Raises UserError.
     """
     axes: list[list[str]] = []
     for sweep in sweeps:
         key, is_one, values = sweep.partition("=")
-        parts = [
-            one.strip()
-            for one in re.findall(r"(?:[^,\[{'\"]|\[[^\]]*\]|{[^}]*}|'[^']*'|\"[^\"]*\")+", values)
-        ]
+        parts = [one.strip() for one in _VALUE.findall(values)]
         if not (key.strip() and is_one and len(parts) > 1):
             raise UserError(f"--sweep {sweep}: write KEY=VALUE,VALUE, such as optim.learning_rate=1e-5,3e-5")
         axes.append([f"{key.strip()}={part}" for part in parts])
@@ -73,8 +73,8 @@ def _train(words: Sequence[str], folder: Path, again: str, plain: bool) -> None:
     command = [sys.executable, "-m", "strop.cli", "train", *given, *(["--plain"] if plain else [])]
     if code := subprocess.run(command).returncode:
         if code in (130, -2):
-            raise KeyboardInterrupt(f"go on with: {again}")
-        raise StropError(f"{folder} ended with status {code}; go on with: {again}")
+            raise KeyboardInterrupt(f"continue with: {again}")
+        raise StropError(f"{folder} ended with status {code}; continue with: {again}")
 
 
 def _pool(base: Path, folders: Mapping[Path, int]) -> None:
@@ -89,12 +89,12 @@ def _pool(base: Path, folders: Mapping[Path, int]) -> None:
         "pooled": {against: {key: one._asdict() for key, one in by_key.items()} for against, by_key in found.items()},
     })  # fmt: skip
     _show(found)
-    print(f"\n{target} has these numbers; every run has its raw results in its folder")
+    print(f"\n{target} holds these numbers; every run's folder holds its raw results")
 
 
 def pooled_runs(folders: Sequence[Path]) -> "dict[str, dict[str, Pooled]]":
-    """{what after training is held against: {rate: difference}}, for what all of the runs have; a set of
-    evaluation.extra stands before its sides, as in "humaneval: before".
+    """{what the trained model is compared with: {rate: difference}}, for what all runs have. The name of a set of
+    evaluation.extra precedes it, as in "humaneval: before".
     """
     from strop.evaluation.seeds import pooled
     from strop.training.evaluations import read_evaluations
@@ -105,7 +105,7 @@ def pooled_runs(folders: Sequence[Path]) -> "dict[str, dict[str, Pooled]]":
         sides = [one.get(name, ({}, None))[0] for one in runs]
         if not all("after" in one for one in sides):
             continue
-        sides = [{**one["after"].controls, **one} for one in sides]  # with the model that had more room
+        sides = [{**one["after"].controls, **one} for one in sides]  # adds the controls of "after"
         for side in sides[0]:
             if side != "after" and all(side in one for one in sides):
                 found[f"{name}: {side}" if name else side] = pooled(

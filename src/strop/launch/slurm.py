@@ -1,7 +1,6 @@
-"""A plan as one sbatch file, from the template beside this module; and its way to SLURM.
+"""Renders a plan as one sbatch file, from the template beside this module, and submits it to SLURM.
 
-Every word that comes from a recipe, a path or a site is quoted, for the shell and for sbatch's own reading of #SBATCH
-lines, which follows the same rules.
+Every word from a recipe, a path or a site is quoted, for the shell and for sbatch, which parses #SBATCH lines alike.
 """
 
 import os
@@ -20,11 +19,11 @@ from strop_verify.core.errors import StropError, UserError
 TEMPLATE = "job.sbatch.jinja"
 SCRIPT = "job.sbatch"
 MARGIN = 10
-"""Seconds before the limit that are kept for giving up a step that does not end."""
+"""Seconds before the time limit that are reserved to give up a step that does not end."""
 
 
 class SlurmFailure(StropError):
-    """SLURM did not take a job; says why."""
+    """SLURM did not accept a job; the message holds its reason."""
 
 
 def script(plan: Plan) -> str:
@@ -60,8 +59,7 @@ def script(plan: Plan) -> str:
 
 
 def _options(plan: Plan, part: Part) -> str:
-    """What a part asks of srun."""
-    devices = any(nodes.gpus for nodes in plan.groups)
+    """A part's options for srun."""
     words = ["--exact"]
     if len(plan.groups) > 1:
         words.append(f"--het-group={int(part.verifies)}")
@@ -69,13 +67,13 @@ def _options(plan: Plan, part: Part) -> str:
         f"--nodes={part.nodes}", f"--relative={part.first}", f"--ntasks={part.nodes * part.processes}",
         f"--ntasks-per-node={part.processes}", f"--cpus-per-task={part.cpus}",
     ]  # fmt: skip
-    if devices:
+    if any(nodes.gpus for nodes in plan.groups):
         words.append(f"--gres=gpu:{part.gpus}" if part.gpus else "--gres=none")
     return " ".join(words)
 
 
 def _command(part: Part) -> str:
-    """What each of its tasks runs; the trainer's are told which rank they are."""
+    """The command of each of a part's tasks; the trainer's get their rank."""
     command = f'"${{python[@]}}" {shlex.join(part.words)}'
     if part.trains:
         return f'bash -c "$as_rank" {part.name} {command} "${{what[@]}}"'
@@ -83,7 +81,7 @@ def _command(part: Part) -> str:
 
 
 def tried(text: str, *, cluster: bool) -> Iterator[str]:
-    """What bash says against a script, and with `cluster` sbatch too, where a controller answers."""
+    """The errors that bash finds in a script; with `cluster`, also sbatch's, if a controller answers."""
     checks = [["bash", "-n"], *([["sbatch", "--test-only"]] if cluster and _controller() else [])]
     for command in checks:
         done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
@@ -92,7 +90,7 @@ def tried(text: str, *, cluster: bool) -> Iterator[str]:
 
 
 def _controller() -> bool:
-    """Whether SLURM's controller answers from here; programs may be installed where none is."""
+    """Whether SLURM's controller answers; its programs may be installed without one."""
     if not (shutil.which("sbatch") and shutil.which("sinfo")):
         return False
     try:
@@ -102,16 +100,16 @@ def _controller() -> bool:
 
 
 def submitted(plan: Plan) -> str:
-    """The number of the job. Raises SlurmFailure where SLURM does not take it, UserError where there is none."""
+    """Submits the job and returns its id. Raises SlurmFailure if SLURM rejects it, UserError if sbatch is missing."""
     if shutil.which("sbatch") is None:
-        raise UserError("there is no sbatch here; run it where there is one, or leave out --submit")
+        raise UserError("sbatch is not installed here; run this on a cluster, or leave out --submit")
     command = ["sbatch", "--parsable", str(plan.folder / SCRIPT)]
-    inside = ("SLURM_", "SBATCH_", "STROP_AGAIN")  # of a job in which this is typed
+    inside = ("SLURM_", "SBATCH_", "STROP_AGAIN")  # variables of a job that this command may run in
     environment = {
         name: value for name, value in os.environ.items()
         if name in ("SLURM_CONF",) or not name.startswith(inside)
     }  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
     if done.returncode:
-        raise SlurmFailure(f"sbatch did not take the job: {' '.join(done.stderr.split())}")
+        raise SlurmFailure(f"sbatch rejected the job: {' '.join(done.stderr.split())}")
     return done.stdout.strip().partition(";")[0]

@@ -1,3 +1,3 @@
-"""Other people's formats and protocols, one small file each. Their packages are no part of Strop's environment: a file
-here is imported by the neighbour, or asked for by name.
+"""Formats and protocols of other projects, one file each. Their packages are optional: a file here is imported by the
+other project or when it is named.
 """

@@ -2,9 +2,9 @@
 
     harbor run -p TASKS -a oracle --env strop.neighbours.harbor:JailEnvironment -n 2 -o RESULTS -y
 
-What a Dockerfile may ask for is in `strop_verify.sandbox.dockerfile`; a task that needs more is refused by name before
-it starts. Deviations from a container: there is one user, whichever is asked for; a command's processes end with it, so
-a server that an agent leaves running is gone when the tests run; and there is no network, also where a task allows it.
+`strop_verify.sandbox.dockerfile` lists what a Dockerfile may use; a task that needs more is refused before it starts.
+Deviations from a container: there is one user, whichever is requested; a command's processes end with it, so a server
+that an agent leaves running is gone when the tests run; and there is no network, even if a task allows it.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from strop_verify.sandbox.machine import LIMITS, Machine
 
 _MIB = 1 << 20
 _VERIFIER = "__verifier__"
-"""In the name of a box in which tests alone run, so that they may ask Strop."""
+"""Part of the name of a session in which only tests run, which may ask Strop."""
 _LONGEST = 24 * 3600.0
-"""Seconds of a command without a limit of its own; Harbor ends it with its phase."""
+"""Seconds that a command without its own limit may take; Harbor ends it with its phase."""
 
 
 class JailEnvironment(BaseEnvironment):
-    """One task's box. Options (`--ek NAME=VALUE`): `jail`, as `strop doctor` lists them; `images`, a store of images on
-    disk (`strop_verify.sandbox.image`), from which each task has its own.
+    """One task's box. Options (`--ek NAME=VALUE`): `jail`, one that `strop doctor` lists; `images`, a folder of images
+    (`strop_verify.sandbox.image`), from which each task takes its own.
     """
 
     _box: Machine | None = None
@@ -42,12 +42,12 @@ class JailEnvironment(BaseEnvironment):
 
     @staticmethod
     def type() -> str:
-        """What Harbor calls it."""
+        """The name of this environment in Harbor."""
         return "strop-jail"
 
     @property
     def capabilities(self) -> EnvironmentCapabilities:
-        """No network, and nothing else of what containers have."""
+        """The network is off; no other capability of containers is offered."""
         return EnvironmentCapabilities(disable_internet=True)
 
     @classmethod
@@ -56,12 +56,14 @@ class JailEnvironment(BaseEnvironment):
         return EnvironmentResourceCapabilities(memory_limit=True)
 
     def _validate_definition(self) -> None:
-        """Nothing: `start` refuses one task, while what is raised here ends the whole job."""
+        """Does nothing: an error here would end the whole job, one in `start` only refuses the task."""
 
     def _planned(self) -> ImagePlan:
         dockerfile = self.environment_dir / "Dockerfile"
         if (self.environment_dir / "docker-compose.yaml").exists():
-            raise UserError(f"{self.environment_name}: docker-compose.yaml needs containers")
+            raise UserError(
+                f"{self.environment_name}: docker-compose.yaml needs containers; run it with Docker"
+            )
         text = dockerfile.read_bytes().decode(errors="surrogateescape") if dockerfile.is_file() else ""
         named = self.task_env_config.docker_image or ""
         if self._images:
@@ -72,8 +74,7 @@ class JailEnvironment(BaseEnvironment):
     async def start(self, force_build: bool) -> None:
         """Makes the box.
 
-        Raises UserError where the task needs more than this machine has, or a step of its Dockerfile fails;
-        SandboxError without a jail.
+        Raises UserError if the task needs more than there is or its Dockerfile fails, SandboxError without a jail.
         """
         self._box = await asyncio.to_thread(self._made)
 
@@ -109,7 +110,7 @@ class JailEnvironment(BaseEnvironment):
         return box
 
     async def stop(self, delete: bool) -> None:
-        """Ends what runs; the box is gone."""
+        """Ends the box's processes and deletes it."""
         if self._box is not None:
             await asyncio.to_thread(self._box.close)
 
@@ -121,7 +122,7 @@ class JailEnvironment(BaseEnvironment):
         timeout_sec: int | None = None,
         user: str | int | None = None,
     ) -> ExecResult:
-        """Raises RuntimeError for a command that took too long, SandboxError where the jail broke."""
+        """Raises RuntimeError for a command that took too long, SandboxError if the jail failed."""
         variables = self._merge_env(env)
         try:
             done = await asyncio.to_thread(
@@ -139,8 +140,7 @@ class JailEnvironment(BaseEnvironment):
 
     async def upload_file(self, source_path: Path | str, target_path: str) -> None:
         """Raises ValueError for a path that cannot be written."""
-        source = Path(source_path)
-        await asyncio.to_thread(self._put, {target_path: source})
+        await asyncio.to_thread(self._put, {target_path: Path(source_path)})
 
     async def upload_dir(self, source_dir: Path | str, target_dir: str) -> None:
         """Raises ValueError for a path that cannot be written."""
@@ -153,11 +153,11 @@ class JailEnvironment(BaseEnvironment):
         await asyncio.to_thread(self._put, files)
 
     async def download_file(self, source_path: str, target_path: Path | str) -> None:
-        """Raises FileNotFoundError, ValueError for what is no regular file: no link that an agent made is followed."""
+        """Follows no links. Raises FileNotFoundError, and ValueError for anything but a regular file."""
         await asyncio.to_thread(self._get, source_path, Path(target_path))
 
     async def download_dir(self, source_dir: str, target_dir: Path | str) -> None:
-        """Regular files only."""
+        """Downloads only regular files."""
         target = Path(target_dir)
         target.mkdir(parents=True, exist_ok=True)
         for name in await asyncio.to_thread(self._opened.files, source_dir):

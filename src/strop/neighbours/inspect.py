@@ -2,9 +2,9 @@
 
     Task(dataset=dataset("humaneval"), solver=generate(), scorer=verdict())
 
-No Docker and no account. Where Strop is installed beside Inspect it is found by its entry point. Deviations from the
-sandboxes of Inspect: there is one user, so that any `user` is refused; the only folders that can be written are those
-of `strop_verify.sandbox.machine`; a command's processes end with it; and a configuration file is refused.
+Needs no Docker and no account. Inspect finds an installed Strop by its entry point. Deviations from the sandboxes of
+Inspect: there is one user, so any `user` is refused; only the folders of `strop_verify.sandbox.machine` can be written;
+a command's processes end with it; and a configuration file is refused.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ _WRITE = (
 _TASK = "strop"
 """Key of the task in a sample's metadata."""
 _ROOM = 128 << 20
-"""Bytes of output kept, above what Inspect reads at most by default."""
+"""Bytes of output that are kept, more than Inspect's default limit for reading."""
 
 
 def dataset(
@@ -52,7 +52,7 @@ def dataset(
 ) -> Dataset:
     """Strop's tasks (`strop tasks list SOURCE`) as Inspect's samples, each with its task in the metadata.
 
-    Raises UserError for an unknown source, and for a task that no chat can ask.
+    Raises UserError for an unknown source, and for a task without a chat prompt.
     """
     tasks = load_tasks(source, limit=limit, split=split)
     return MemoryDataset([_sample(task) for task in tasks], name=source)
@@ -60,7 +60,7 @@ def dataset(
 
 @scorer(metrics=[mean(), stderr()])
 def verdict() -> Scorer:
-    """Strop's verdict on the reply to a task of `dataset`, judged in its jail: 1, 0 or unscored."""
+    """Scores replies to tasks of `dataset` by Strop's verdict in its jail: 1, 0 or unscored."""
     verifier = open_verifier()
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -94,16 +94,16 @@ class JailSandbox(SandboxEnvironment):
     async def sample_init(
         cls, task_name: str, config: Any, metadata: dict[str, str]
     ) -> dict[str, SandboxEnvironment]:
-        """Raises ValueError for a configuration."""
+        """Raises ValueError if a configuration is given."""
         if config is not None:
-            raise ValueError(f"the sandbox strop takes no configuration, not {config!r:.60}")
+            raise ValueError(f"the sandbox strop takes no configuration; remove {config!r:.60}")
         return {"default": cls()}
 
     @classmethod
     async def sample_cleanup(
         cls, task_name: str, config: Any, environments: dict[str, SandboxEnvironment], interrupted: bool
     ) -> None:
-        """Ends what runs; the boxes are gone."""
+        """Ends the boxes' processes and deletes them."""
         for environment in environments.values():
             await asyncio.to_thread(environment.as_type(JailSandbox).machine.close)
 
@@ -118,9 +118,11 @@ class JailSandbox(SandboxEnvironment):
         timeout_retry: bool = True,
         concurrency: bool = True,
     ) -> ExecResult[str]:
-        """`timeout_retry` and `concurrency` change nothing: a command is run once, a box runs one at a time."""
+        """`timeout_retry` and `concurrency` are ignored: a command runs once, and a box runs one at a time."""
         if user is not None:
-            raise SandboxUserUnsupportedError(f"Strop's jail has one user; it runs nothing as {user!r}")
+            raise SandboxUserUnsupportedError(
+                f"Strop's jail has one user and cannot run commands as {user!r}"
+            )
         done = await self._run(cmd, input or b"", cwd, env, timeout)
         if done.expired == "wall":
             raise TimeoutError(f"{cmd[0]!r} took more than {timeout} seconds")

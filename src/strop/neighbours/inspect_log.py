@@ -1,9 +1,9 @@
-"""A run's rollouts as a log of Inspect, which `inspect view` shows; written by its file format, without its package.
+"""Writes a run's rollouts as a log for `inspect view`, in Inspect's file format but without its package.
 
 A sample is a rollout: `id` is the task's, `epoch` counts its plays, `messages` are its turns, `scores` the verdict
-(1 or 0) and each reward. A verdict of *error* is a sample with an error and without scores, as a score that is None is
-left out. Deviations: text that the environment gave between turns is one message of the user, as training saw it;
-there are no events and no token counts of single calls.
+(1 or 0) and each reward. Scores that are None are left out; a verdict of *error* becomes a sample with an error and
+without scores. Deviations: the environment's text between turns is one user message, as training saw it; there are no
+events and no token counts of single calls.
 """
 
 import json
@@ -23,18 +23,19 @@ from strop.reports.terminal.find import FoundRollout, RolloutFinder
 from strop_verify.core import files
 from strop_verify.core.errors import UserError
 
-_ENDS = {"length": "max_tokens"}
 _TASK = "strop"
+_SHOWN = ("id", "kind", "evaluation", "step", "group", "index", "reward", "advantage", "outcome", "flags")
+"""Fields of a rollout's row that become a sample's metadata."""
 
 
 def write_log(run: Path, target: Path) -> int:
-    """Writes the rollouts of a run folder to a file that ends in .json; how many.
+    """Writes the rollouts of a run folder to a .json file and returns their number.
 
-    Raises UserError for a folder without rollouts, another ending, and a file that cannot be read or written.
+    Raises UserError for a folder without rollouts, another file ending, and a file that cannot be read or written.
     """
     check_run(run)
     if target.suffix != ".json":
-        raise UserError(f"--inspect {target}: Inspect opens logs whose names end in .json")
+        raise UserError(f"--inspect {target}: Inspect only opens logs whose names end in .json")
     finder = RolloutFinder(run)
     plays: Counter[str] = Counter()
     samples = [_sample(found, finder.vocabulary, plays) for found in _every(finder)]
@@ -49,10 +50,10 @@ def write_log(run: Path, target: Path) -> int:
 
 def _every(finder: RolloutFinder) -> Iterator[FoundRollout]:
     for place in finder.places():
-        found = (
-            finder.of_evaluation(place.evaluation) if place.step is None else finder.of_step(place.step, None)
-        )
-        yield from found
+        if place.step is None:
+            yield from finder.of_evaluation(place.evaluation)
+        else:
+            yield from finder.of_step(place.step, None)
 
 
 def _log(run: Path, samples: list[dict[str, Any]]) -> dict[str, Any]:
@@ -73,11 +74,7 @@ def _log(run: Path, samples: list[dict[str, Any]]) -> dict[str, Any]:
             "config": {"epochs": max(s["epoch"] for s in samples)},
             "packages": _packages(run),
         },
-        "results": {
-            "total_samples": len(samples),
-            "completed_samples": len(done),
-            "scores": [*_means(done)],
-        },
+        "results": {"total_samples": len(samples), "completed_samples": len(done), "scores": [*_means(done)]},
         "samples": samples,
     }
 
@@ -96,21 +93,7 @@ def _sample(found: FoundRollout, vocabulary: list[str], plays: Counter[str]) -> 
         "messages": [*_messages(detail)],
         "output": _output(detail),
         "scores": _scores(line),
-        "metadata": {
-            key: row[key]
-            for key in (
-                "id",
-                "kind",
-                "evaluation",
-                "step",
-                "group",
-                "index",
-                "reward",
-                "advantage",
-                "outcome",
-                "flags",
-            )
-        },
+        "metadata": {key: row[key] for key in _SHOWN},
     }
     if verdict.get("outcome") == "error":
         why = str(verdict.get("detail") or "the answer could not be judged")
@@ -130,7 +113,7 @@ def _output(detail: dict[str, Any]) -> dict[str, Any]:
     choices = [
         {
             "message": {"role": "assistant", "content": turn["text"]},
-            "stop_reason": _ENDS.get(turn["finish_reason"], "stop"),
+            "stop_reason": "max_tokens" if turn["finish_reason"] == "length" else "stop",
         }
         for turn in detail["turns"][-1:]
     ]
@@ -164,7 +147,7 @@ def _means(samples: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _model(run: Path, samples: list[dict[str, Any]]) -> str:
-    """The models of a run of `strop eval`, whose evaluations have their names; empty for training."""
+    """The models of a run of `strop eval`, after which its evaluations are named; "" for a training run."""
     names = dict.fromkeys(str(sample["metadata"]["evaluation"]) for sample in samples)
     return ", ".join(names) if (run / ASKED).is_file() else ""
 

@@ -1,12 +1,12 @@
-"""Environments of others that speak OpenEnv's protocol, played here; their package is not needed.
+"""Plays environments of other projects that speak OpenEnv's protocol; their package is not needed.
 
     tasks: {source: "openenv:http://HOST:PORT", environment: openenv}
     rewards: [{name: openenv}]
 
-A source is a URL, and behind `#` which episodes: a split of its task API, or a number of seeds from 0 for a server that
-has none. A completion is an action: its text where the action has one text field, else the JSON object in it.
-Observations are said as messages; the reward is the last one that the environment gave in the play. An action that the
-server refuses is told to the policy; a server that breaks ends the play unscored.
+A source is a URL, with the episodes after `#`: a split of the server's task API, or, for a server without one, a number
+of seeds from 0. A completion is an action: its text if the action has one text field, else the JSON object in it.
+Observations become messages; the reward is the last one that the environment gave in the play. If the server refuses an
+action, the policy is told why; if the server fails, the play ends unscored.
 """
 
 import json
@@ -25,15 +25,15 @@ from strop_verify.core.verdict import Verdict
 
 _KEY = "openenv"
 _SECONDS = 900.0
-"""For an answer of the server."""
+"""Seconds in which the server must answer."""
 _MOST_BYTES = 16 << 20
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _CHARS = 20_000
-"""Of an observation that is no messages, at most."""
+"""Most characters of an observation that is not a list of messages."""
 
 
 def load(rest: str) -> Iterator[Task]:
-    """The episodes of `URL[#SPLIT]` or `URL#COUNT`. Raises UserError where the server does not answer as it should."""
+    """The episodes of `URL[#SPLIT]` or `URL#COUNT`. Raises UserError if the server does not answer as expected."""
     url, _, which = rest.partition("#")
     if not url.startswith(("http://", "https://")):
         raise UserError(
@@ -54,10 +54,10 @@ def load(rest: str) -> Iterator[Task]:
 
 
 class RemoteEnvironment:
-    """Environment `openenv`: an episode of somebody's server.
+    """Environment `openenv`: an episode of a remote server.
 
-    action  the field of an action that holds what the policy says; by default its only text field
-    rules   what the policy is told before the first observation
+    action  the field of an action that holds the policy's text; by default its only text field
+    rules   system prompt before the first observation
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class RemoteEnvironment:
         episode: Any = task.metadata.get(_KEY)
         if episode is None:
             raise UserError(
-                f"task {task.id} is no episode of a server; load such with tasks.source=openenv:URL"
+                f"task {task.id} is not an episode of a server; load such tasks with tasks.source=openenv:URL"
             )
         self._url, self._reset = str(episode["url"]), dict(episode["reset"])
         self._opening, self._field, self._rules = opening, action, rules
@@ -75,7 +75,7 @@ class RemoteEnvironment:
         self._session = ExitStack()
 
     def setup(self) -> None:
-        """A session of its own, and the first observation."""
+        """Opens a session and gets the first observation. Raises VerificationError if the server fails."""
         client = _library("websockets.sync.client", "websockets")
         faults = _library("websockets.exceptions", "websockets")
         address = re.sub("^http", "ws", self._url) + "/ws"
@@ -83,7 +83,7 @@ class RemoteEnvironment:
             opened = client.connect(address, max_size=_MOST_BYTES, open_timeout=60)
             self._socket = self._session.enter_context(opened)
         except (OSError, TimeoutError, faults.InvalidHandshake) as error:
-            raise VerificationError(f"{address} takes no session: {error}") from error
+            raise VerificationError(f"{address} refused a session: {error}") from error
         if not self._field:
             self._field = _text_field(_asked(self._url, "schema").get("action") or {})
         self._first = self._sent("reset", self._reset)
@@ -91,12 +91,12 @@ class RemoteEnvironment:
     def begin(self) -> Opening:
         """The first observation."""
         if isinstance(self._first, str):
-            raise VerificationError(f"{self._url} does not reset: {self._first}")
+            raise VerificationError(f"{self._url} failed to reset: {self._first}")
         rules = (Message(role="system", content=self._rules),) if self._rules else ()
         return Opening(messages=(*rules, *_said(self._first)), max_tokens=self._opening.max_tokens)
 
     def step(self, completion: Completion) -> Next:
-        """The action is sent, or it is said why there is none."""
+        """Sends the action, or tells the policy why there is none."""
         if self._field:
             return Do(Call(self._sent, "step", {self._field: completion.text}))
         try:
@@ -106,7 +106,7 @@ class RemoteEnvironment:
         return Do(Call(self._sent, "step", action))
 
     def result(self, effect: Any, result: Any) -> Next:
-        """The next observation; the end; or what was wrong with the action."""
+        """Shows the next observation or the fault of the action, or ends the play."""
         if isinstance(result, str):
             return Say((Message(role="user", content=result),))
         if isinstance(reward := result.get("reward"), int | float):
@@ -116,17 +116,17 @@ class RemoteEnvironment:
         return Say(_said(result))
 
     def close(self) -> None:
-        """The session ends."""
+        """Ends the session."""
         self._session.close()
 
     def _sent(self, kind: str, data: dict[str, Any]) -> dict[str, Any] | str:
-        """The observation that answers a message, or what the server refuses it for. Raises VerificationError."""
+        """The observation that answers a message, or the reason why the server refuses it. Raises VerificationError."""
         try:
             self._socket.send(json.dumps({"type": kind, "data": data}))
             reply = json.loads(self._socket.recv(timeout=_SECONDS))
             said: dict[str, Any] = reply["data"]
-        except Exception as error:  # of the library, or no such message
-            raise VerificationError(f"{self._url} broke off: {type(error).__name__}: {error}") from error
+        except Exception as error:  # the library's errors, and replies without the expected fields
+            raise VerificationError(f"{self._url} failed: {type(error).__name__}: {error}") from error
         if reply.get("type") == "observation":
             return said
         code, text = said.get("code"), str(said.get("message", ""))[:_CHARS]
@@ -137,7 +137,7 @@ class RemoteEnvironment:
 
 
 def score(task: Task, rollout: Rollout, verdict: Verdict) -> float | None:
-    """Reward `openenv`: the last that the server gave; 0 for a play that it did not end."""
+    """Reward `openenv`: the server's last reward; 0 for a play that the server did not end."""
     if rollout.stop_reason != "answered":
         return 0.0
     reward: float | None = json.loads(rollout.answer)["reward"]
@@ -156,7 +156,7 @@ def _episode(url: str, reset: dict[str, Any], name: str) -> Task:
 
 
 def _said(observation: dict[str, Any]) -> tuple[Message, ...]:
-    """An observation as messages: its own, its only text, or itself as JSON."""
+    """An observation as messages: its own messages, its only text field, or all of it as JSON."""
     held = observation.get("observation") or {}
     messages = held.get("messages")
     if isinstance(messages, list) and messages:
@@ -166,20 +166,20 @@ def _said(observation: dict[str, Any]) -> tuple[Message, ...]:
 
 
 def _text_field(schema: dict[str, Any]) -> str:
-    """The one field of an action that must be given and is text; "" where an action is more."""
+    """The only required field of an action if it is text, else ""."""
     fields, needed = schema.get("properties") or {}, schema.get("required") or []
     return needed[0] if len(needed) == 1 and fields.get(needed[0], {}).get("type") == "string" else ""
 
 
 def _asked(url: str, path: str, body: dict[str, Any] | None = None) -> Any:
-    """What a route of the server answers. Raises UserError."""
+    """The JSON that a route of the server returns. Raises UserError if it fails."""
     httpx = _library("httpx", "httpx")
     try:
         how = httpx.post(f"{url}/{path}", json=body) if body is not None else httpx.get(f"{url}/{path}")
         return how.raise_for_status().json()
     except (httpx.HTTPError, ValueError) as error:
         raise UserError(
-            f"openenv:{url}: {path} is not answered ({' '.join(str(error).split())[:120]}); start the server, or name "
+            f"openenv:{url}: {path} failed ({' '.join(str(error).split())[:120]}); start the server, or name "
             f"a number of seeds for one without a task API: openenv:{url}#100"
         ) from error
 

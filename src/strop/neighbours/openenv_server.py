@@ -1,9 +1,9 @@
-"""OpenEnv's protocol over Strop's plays, without its package: `strop serve-environment`.
+"""Serves Strop's plays over OpenEnv's protocol, without its package: `strop serve-environment`.
 
-A session (`/ws`) is one play after another, each begun by `reset`. The play is the one of training: the dispatcher's,
-with a policy whose completions are the client's actions. What a client is told of a task is its prompt; a play that
-could not be judged ends with reward null. Sessions, messages and waits are bounded; one that has said nothing yet is
-none, and makes room for others. There is no password: whoever reaches the port may play, but no web page
+A session (`/ws`) holds one play after another, each started by `reset`. Plays run as in training, by the dispatcher,
+with a policy whose completions are the client's actions. A client sees only a task's prompt; a play that could not be
+judged ends with reward null. Sessions, messages and waits are bounded; a connection that has sent nothing does not
+count as a session and may be dropped for another. Anyone who reaches the port may play, except web pages
 (`core.listening`).
 """
 
@@ -38,36 +38,34 @@ from strop_verify.core.task import Task
 
 NAME = "strop"
 MOST_BYTES = 4 << 20
-"""Of a message."""
+"""Bytes of the largest message."""
 IDLE = 3600.0
-"""Seconds without a message, after which a session ends."""
+"""Seconds without a message after which a session ends."""
 PATIENCE = 900.0
-"""Seconds for what follows an action: tools, tests and a queue of other plays' answers."""
+"""Seconds that an action may take: tools, tests, and the queue of other plays' answers."""
 Code = Literal[
     "INVALID_JSON", "UNKNOWN_TYPE", "VALIDATION_ERROR", "EXECUTION_ERROR", "CAPACITY_REACHED", "SESSION_ERROR"
 ]
 
 
 class EnvironmentAction(BaseModel):
-    """What a client does: it says something."""
+    """A client's action: a text. `metadata` is ignored; typed clients send it."""
 
     model_config = ConfigDict(extra="forbid")
     text: str
     metadata: dict[str, Any] = {}
-    """Which typed clients send, and nobody reads."""
 
 
 class EnvironmentObservation(BaseModel):
-    """The messages that are new since the last action, and where the play stands."""
+    """The messages since the last action; `outcome` is the verdict's outcome once the play has ended."""
 
     task_id: str
     messages: list[Message]
     outcome: str = ""
-    """Of an ended play: the verdict's."""
 
 
 class ChosenTask(BaseModel):
-    """What `reset` may say; without a task, the seed draws one."""
+    """The data of `reset`: the task to play; without one, the seed selects it."""
 
     model_config = ConfigDict(extra="allow")
     seed: int | None = None
@@ -86,7 +84,7 @@ class ProtocolFault(Exception):
 
 
 class _Client:
-    """The policy of a play that somebody else answers."""
+    """The policy of a play, whose completions are a client's actions."""
 
     name, version = "client", 0
     tokenizer = WireTokenizer()
@@ -114,7 +112,7 @@ class _Client:
         self._answered.clear()
 
     def say(self, text: str) -> None:
-        """The client's action. Raises ProtocolFault where none is asked for."""
+        """Takes the client's action. Raises ProtocolFault if the play does not wait for one."""
         waiting, self._waiting = self._waiting, None
         if waiting is None:
             raise ProtocolFault("SESSION_ERROR", "no play waits for an action: reset first")
@@ -125,7 +123,7 @@ class _Client:
         self._answered.set()
 
     def leave(self) -> None:
-        """The play ends."""
+        """Makes the pending request and all later ones fail, which ends the play."""
         self._left, waiting, self._waiting = True, self._waiting, None
         if waiting is not None and not waiting.done():
             waiting.set_exception(StropError("the client has left"))
@@ -133,24 +131,25 @@ class _Client:
 
 
 class Episode:
-    """A play of a task, in a thread of its own."""
+    """A play of a task, in its own thread."""
 
     def __init__(
         self, task: Task, seed: int, player: Callable[[Any], Dispatcher], rubric: WeightedRubric, most: int
     ):
         self.task, self.steps, self.done = task, 0, False
         self._client = _Client()
-        self._work = (player, rubric, SamplingParams(max_tokens=most), seed)
-        threading.Thread(target=self._play, daemon=True, name="episode").start()
+        work = player, rubric, SamplingParams(max_tokens=most), seed
+        threading.Thread(target=self._play, args=work, daemon=True, name="episode").start()
 
-    def _play(self) -> None:
-        player, rubric, params, seed = self._work
+    def _play(
+        self, player: Callable[[Any], Dispatcher], rubric: WeightedRubric, params: SamplingParams, seed: int
+    ) -> None:
         try:
             for rollout in player(self._client).play([self.task], 1, params, seed=seed):
                 self._client.asked.put(scored(rubric, [(self.task, rollout)])[0])
         except StropError as error:
             self._client.asked.put(error)
-        except Exception as error:  # said to the client, who would wait
+        except Exception as error:  # reported to the client, which would otherwise wait
             self._client.asked.put(StropError(f"{type(error).__name__}: {error}"))
 
     def act(self, text: str) -> None:
@@ -159,15 +158,15 @@ class Episode:
         self.steps += 1
 
     def close(self) -> None:
-        """Ends it; what it holds is given back."""
+        """Ends the play and releases its resources."""
         self._client.leave()
 
     def observe(self) -> dict[str, Any]:
-        """What the client is told next. Raises ProtocolFault where the play broke."""
+        """The client's next observation. Raises ProtocolFault if the play failed or took longer than PATIENCE."""
         try:
             said = self._client.asked.get(timeout=PATIENCE)
         except queue.Empty:
-            raise ProtocolFault("EXECUTION_ERROR", f"nothing came within {PATIENCE:g} seconds") from None
+            raise ProtocolFault("EXECUTION_ERROR", f"no observation within {PATIENCE:g} seconds") from None
         if isinstance(said, StropError):
             self.done = True
             raise ProtocolFault("EXECUTION_ERROR", " ".join(str(said).split()))
@@ -187,7 +186,7 @@ class Episode:
 
 
 class EnvironmentServer:
-    """The tasks of a recipe, played by clients."""
+    """Lets clients play a recipe's tasks, at most `sessions` at the same time."""
 
     def __init__(self, recipe: Recipe, tasks: Sequence[Task], verifier: Verifier, *, sessions: int) -> None:
         self._recipe, self._sessions, self._open = recipe, sessions, 0
@@ -204,7 +203,7 @@ class EnvironmentServer:
         self._drawn = 0
 
     def app(self) -> Starlette:
-        """The routes."""
+        """The ASGI application."""
         get = {
             "/health": lambda: {"status": "healthy"},
             "/schema": lambda: {
@@ -231,7 +230,7 @@ class EnvironmentServer:
         return Starlette(routes=[*routes, WebSocketRoute("/ws", self._session)])
 
     def run(self, socket: Any, host: str) -> None:
-        """Serves until the process is ended, where `host` is listened on."""
+        """Serves until the process is terminated. `host` is the address that `socket` is bound to."""
         guard = RequestGuard(
             self.app(), host=host, most_bytes=MOST_BYTES, refusal=lambda _, why: {"detail": why}
         )
@@ -272,7 +271,7 @@ class EnvironmentServer:
             pass
 
     async def _first(self, socket: WebSocket) -> str:
-        """A client's first message. Raises TimeoutError, also where it had to make room."""
+        """A client's first message. Raises TimeoutError, also for a client that is dropped for another."""
         async with asyncio.timeout(IDLE) as silence:
             self._silent[silence] = None
             if len(self._silent) > self._sessions:
@@ -304,7 +303,7 @@ class EnvironmentServer:
 
 
 class ClientSession:
-    """One client's plays: messages in, messages out."""
+    """One client's plays, as replies to its messages."""
 
     def __init__(self, choose: Callable[[ChosenTask], Task], begin: Callable[[Task, int], Episode]) -> None:
         self._choose, self._begin = choose, begin
@@ -312,7 +311,7 @@ class ClientSession:
         self._id: str | None = None
 
     def reply(self, text: str) -> dict[str, Any] | None:
-        """What is answered to a message; None ends the session. Blocks as long as tools and tests take."""
+        """The reply to a message; None ends the session. Blocks while tools and tests run."""
         try:
             try:
                 message = read_json(text)
@@ -322,9 +321,11 @@ class ClientSession:
                 raise ProtocolFault("VALIDATION_ERROR", "a message is an object with type and data")
             match message.get("type"):
                 case "reset":
-                    return self._observation(self._reset(ChosenTask.model_validate(data)))
+                    seen = self._reset(ChosenTask.model_validate(data))
+                    return {"type": "observation", "data": seen}
                 case "step":
-                    return self._observation(self._step(EnvironmentAction.model_validate(data)))
+                    seen = self._step(EnvironmentAction.model_validate(data))
+                    return {"type": "observation", "data": seen}
                 case "state":
                     steps = self._episode.steps if self._episode else 0
                     return {"type": "state", "data": {"episode_id": self._id, "step_count": steps}}
@@ -341,7 +342,7 @@ class ClientSession:
             return _error(fault.code, str(fault))
 
     def close(self) -> None:
-        """Ends the play that goes on."""
+        """Ends the current play."""
         if self._episode is not None:
             self._episode.close()
 
@@ -358,10 +359,6 @@ class ClientSession:
         self._episode.act(action.text)
         return self._episode.observe()
 
-    @staticmethod
-    def _observation(data: dict[str, Any]) -> dict[str, Any]:
-        return {"type": "observation", "data": data}
-
 
 def _player(recipe: Recipe, verifier: Verifier, environment: Any, policy: Any) -> Dispatcher:
     player = dispatcher_of(recipe, policy, verifier, environment)
@@ -370,7 +367,7 @@ def _player(recipe: Recipe, verifier: Verifier, environment: Any, policy: Any) -
 
 
 def _shown(task: Task) -> dict[str, Any]:
-    """A task, as far as clients may see it."""
+    """The fields of a task that clients may see."""
     return {"id": task.id, "task_id": task.id, "statement": task.statement, "language": task.language}
 
 

@@ -15,7 +15,7 @@ def serve_environment(
     port: Annotated[int, Option(min=0, max=65535, help="port to listen on; 0 picks a free one")] = 8000,
     sessions: Annotated[int, Option(min=1, help="clients that play at the same time")] = 64,
 ) -> None:
-    """Let other trainers play a recipe's tasks in its environment, by OpenEnv's protocol (docs/neighbours.md)."""
+    """Let other trainers play a recipe's tasks in its environment, over OpenEnv's protocol (docs/neighbours.md)."""
     settings = recipe_of(recipe, [])
     try:
         from strop.neighbours.openenv_server import EnvironmentServer

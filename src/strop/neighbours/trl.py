@@ -1,12 +1,12 @@
-"""Tools of Strop as an environment of TRL's GRPOTrainer, whose multi-turn loop then plays them.
+"""Strop's tools as an environment of TRL's GRPOTrainer, whose multi-turn loop plays them.
 
     from strop.neighbours.trl import tool_environment
 
     trainer = GRPOTrainer(..., environment_factory=tool_environment(), train_dataset=dataset)
 
-The data set has the column `task`, a task line as text, as `strop tasks convert --to trl` writes it. A class of tools
-(`strop.Toolbox`) is taken as it is: its public methods are TRL's tools, in the play's own jailed folder. The reward is
-1 where the files that are left pass the task's tests; where they could not be verified it is None, "not scored".
+The data set has a column `task` with a task line as text, as `strop tasks convert --to trl` writes it. A
+`strop.Toolbox` subclass needs no changes: its public methods are TRL's tools, in the play's own jailed folder. The
+reward is 1 if the final files pass the task's tests, else 0; None, "not scored", if they could not be verified.
 """
 
 import functools
@@ -26,7 +26,7 @@ from strop_verify.sandbox.programs import Programs
 
 
 class ToolEnvironment:
-    """One play after another, each begun by `reset`. TRL calls every other public method of its class a tool."""
+    """One play after another, each started by `reset`. TRL takes every other public method for a tool."""
 
     _kind: type[Toolbox]
     _verifier: OpenedVerifier
@@ -38,9 +38,7 @@ class ToolEnvironment:
     _tree: Tree
 
     def reset(self, task: str, **columns: Any) -> str:
-        """The task's files are put into a folder of their own; their names go behind the prompt, and
-        where none of the tools is called `read`, what they hold (`files_told`).
-        """
+        """Puts the task's files into a new folder and returns the text about them for the prompt (`files_told`)."""
         self._close()
         self._task = task_of_line(task)
         self._tree = tree_of(self._task)
@@ -52,7 +50,7 @@ class ToolEnvironment:
         return files_told(self._task, self._tree, tools_of(self._kind))
 
     def get_reward(self) -> float | None:
-        """1 for files that pass, 0 for others, None where that could not be told. The play is over then."""
+        """Ends the play: 1 for files that pass, 0 for others, None if they could not be verified."""
         try:
             answer = answer_in(self._task, self._tree, self._services.folder)
         except (ValueError, FileNotFoundError):  # a folder that the policy has made unreadable
@@ -77,12 +75,12 @@ class ToolEnvironment:
 def tool_environment(
     tools: str | type[Toolbox] = RepositoryTools, *, verifier: Verifier | None = None
 ) -> type[ToolEnvironment]:
-    """A class for `environment_factory`; its name is that of the tools.
+    """A class for `environment_factory`, named like the class of its tools.
 
-    tools     a Toolbox, or "file.py:Class"
-    verifier  who verifies; by default one is opened at the first play and closed when the process ends
+    tools     a Toolbox subclass, or "file.py:Class"
+    verifier  by default one is opened at the first play and closed when the process ends
 
-    Raises UserError for a class that is none of tools.
+    Raises UserError for a class that is not a Toolbox subclass.
     """
     kind = toolbox_of(tools, "tools")
     members: dict[str, Any] = {name: _tool(name, getattr(kind, name)) for name in tools_of(kind)}
@@ -96,7 +94,7 @@ def tool_environment(
 
 
 def _tool(name: str, method: Any) -> Any:
-    """A method with the same hints and docstring, which TRL makes the tool's schema of."""
+    """A method with the same hints and docstring, from which TRL makes the tool's schema."""
 
     @functools.wraps(method)
     def called(self: ToolEnvironment, **arguments: Any) -> str:

@@ -1,10 +1,10 @@
 """Strop's tasks and verdicts as a taskset of verifiers 0.4, for prime-rl and `vf-eval`.
 
-Packages that `strop tasks export --verifiers` writes are made of this: `taskset_of` their tasks, and the harness
-`OneTurn`, which asks the model in the process that it runs in; verifiers' own starts one for each rollout.
+The packages that `strop tasks export --verifiers` writes use `taskset_of` for their tasks, and the harness `OneTurn`,
+which queries the model in its own process; verifiers' own harness starts a process for each rollout.
 
-What a trace holds of a task is its id and prompt. The tests stay in the package's file: traces can be published.
-An answer that could not be verified raises: verifiers then records a TaskError, and the rollout has no reward.
+A trace holds only a task's id and prompt. The tests stay in the package's file, so traces can be published. An answer
+that could not be verified raises: verifiers records a TaskError, and the rollout has no reward.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ from strop_verify.core.verdict import Verdict
 from strop_verify.verification import open_configured
 
 RETRIES = 4
-"""Of a request that the model's server did not answer."""
+"""Retries of a request that the model's server did not answer."""
 
 
 class JudgedConfig(vf.TaskConfig):
     """Options `--env.taskset.task.*`."""
 
     recipe: list[str] = []  # noqa: RUF012  # pydantic copies it
-    """Settings of the verifier, as in a recipe of Strop: ["sandbox.workers=4", "verifier.engine=server", ...]."""
+    """Settings of Strop's verifier, as in a recipe: ["sandbox.workers=4", "verifier.engine=server", ...]."""
 
 
 class JudgedTasksetConfig(vf.TasksetConfig):
@@ -44,12 +44,12 @@ class JudgedTasksetConfig(vf.TasksetConfig):
 
 
 class JudgedTask(vf.Task[vf.TaskData, vf.State, JudgedConfig]):
-    """A task whose answer Strop's verifier judges; `tasks` are those of its package, by id."""
+    """A task whose answer Strop's verifier judges. `tasks`: its package's tasks by id."""
 
     tasks: ClassVar["TasksOfFile"]
 
     async def validate(self, runtime: vf.Runtime) -> bool | None:
-        """Whether the reference passes; None where none is known."""
+        """Whether the reference answer passes; None if there is none."""
         reference = self.tasks[self.data.id].reference
         return (await self._verdict(reference)).passed if reference.strip() else None
 
@@ -70,14 +70,13 @@ class JudgedTask(vf.Task[vf.TaskData, vf.State, JudgedConfig]):
 
 
 class OneTurnConfig(vf.HarnessConfig):
-    """Options `--env.agent.harness.*`."""
+    """Options `--env.agent.harness.*`. `seconds`: time limit of a completion."""
 
     seconds: float = 3600.0
-    """For an answer."""
 
 
 class OneTurn(vf.Harness[OneTurnConfig]):
-    """Puts the prompt to the model and takes what it says, without a process of its own."""
+    """Sends the prompt to the model and takes its reply, without starting a process."""
 
     APPENDS_SYSTEM_PROMPT = True
     SUPPORTS_RESUME = True
@@ -86,14 +85,14 @@ class OneTurn(vf.Harness[OneTurnConfig]):
 
     @cached_property
     def _client(self) -> AsyncOpenAI:
-        """For all rollouts: each of its own would read the machine's certificates again."""
+        """One client for all rollouts, since each new one reads the machine's certificates again."""
         return AsyncOpenAI(api_key="-", max_retries=RETRIES, timeout=self.config.seconds)
 
     async def launch(
         self, ctx: vf.ModelContext, trace: vf.Trace, runtime: vf.Runtime, endpoint: str, secret: str,
         mcp_urls: dict[str, str], data: vf.TaskData,
     ) -> vf.ProgramResult:  # fmt: skip
-        """One request; what went wrong with it is known to verifiers, which it went through."""
+        """Makes one request through verifiers' endpoint, which records its reply or error itself."""
         system, prompt = self.resolve_prompt(data)
         asked: list[Any] = [{"role": "system", "content": system}] if system else []
         if isinstance(prompt, str):
@@ -109,7 +108,7 @@ class OneTurn(vf.Harness[OneTurnConfig]):
 
 
 class TasksOfFile:
-    """The tasks of a file by id, in its order, read when they are asked for."""
+    """The tasks of a file by id, in the file's order, read on first use."""
 
     def __init__(self, path: Path, style: str) -> None:
         self._path, self._style = path, style
@@ -125,7 +124,7 @@ class TasksOfFile:
         return self._tasks[task_id or ""]
 
     def data(self, task: Task) -> vf.TaskData:
-        """As verifiers sees it."""
+        """A task as verifiers' data."""
         messages = render(task, self._style).messages
         said = {
             role: "\n\n".join(m.content for m in messages if m.role == role) for role in ("system", "user")
@@ -135,12 +134,12 @@ class TasksOfFile:
         )
 
     def read(self, task_id: str | None, reply: str) -> str:
-        """The answer in what the model said."""
+        """The answer in a model's reply."""
         return render(self[task_id], self._style).assemble(reply)
 
 
 def taskset_of(path: Path, style: str = "chat") -> type[vf.Taskset[Any, Any]]:
-    """A taskset of the tasks in a file of task lines, in a prompt style. Raises UserError when it is read."""
+    """A taskset of the tasks in a JSONL file, in a prompt style. Reading it raises UserError for an invalid file."""
     file = TasksOfFile(path, style)
 
     class StropTask(JudgedTask):
@@ -156,7 +155,7 @@ def taskset_of(path: Path, style: str = "chat") -> type[vf.Taskset[Any, Any]]:
 
 @cache
 def _verifier(recipe: tuple[str, ...]) -> Verifier:
-    """One for the whole process, which closes it when it ends."""
+    """The process's verifier with these settings, which is closed at exit."""
     settings = load_recipe([], list(recipe))
     verifier = open_configured(settings.sandbox, settings.verifier)
     atexit.register(verifier.close)

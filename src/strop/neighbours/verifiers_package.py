@@ -1,6 +1,6 @@
-"""A package for verifiers 0.4 out of tasks: `strop tasks export --verifiers`.
+"""Writes tasks as a package for verifiers 0.4: `strop tasks export --verifiers`.
 
-The package is data and a few lines; what it does is `strop.neighbours.verifiers`, of the Strop installed beside it.
+The package holds data and a few lines of code, which use `strop.neighbours.verifiers` of an installed Strop.
 """
 
 import re
@@ -59,17 +59,17 @@ vf-eval {name} --env.agent.runtime.type subprocess -m MODEL --client.base-url UR
 def write_package(
     tasks: Iterable[Task], name: str, folder: Path, *, source: str, style: str = "chat", report: Report = fail
 ) -> int:
-    """Writes the package, whole or not at all, and returns the number of tasks.
+    """Writes the package atomically and returns the number of tasks.
 
-    A task that cannot be asked or judged in one turn is reported and left out. Raises UserError for a bad name, a
-    folder that is there, and where no task is left.
+    A task that cannot be asked or judged in one turn is reported and left out. Raises UserError for an invalid name, a
+    folder that is not empty, and if no task is left.
     """
     if not _NAME.fullmatch(name):
         raise UserError(
-            f"--verifiers {name}: a package's name is made of a-z, 0-9 and single -, as code-tasks"
+            f"--verifiers {name}: not a package name; use a-z, 0-9 and single hyphens, such as code-tasks"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UserError(f"{folder} is there already; name another with --output, or remove it")
+        raise UserError(f"{folder} already exists; name another folder with --output, or remove it")
     part, module = folder.with_name(f".{folder.name}.part"), name.replace("-", "_")
     shutil.rmtree(part, ignore_errors=True)
     try:
@@ -77,7 +77,7 @@ def write_package(
             (part / module).mkdir(parents=True)
         count = write_tasks(_fit(tasks, style, report), part / module / "tasks.jsonl")
         if not count:
-            raise UserError("no task that verifiers can ask in one turn: nothing is written")
+            raise UserError("verifiers can ask none of the tasks in one turn: nothing is written")
         facts = {"name": name, "module": module, "count": count, "source": source, "style": style}
         texts = {"pyproject.toml": _PROJECT, "README.md": _README, f"{module}/__init__.py": _INIT}
         with writing(folder):
@@ -95,11 +95,11 @@ def _fit(tasks: Iterable[Task], style: str, report: Report) -> Iterable[Task]:
     for task in tasks:
         try:
             if task.untested or task.check.rewards_alone:
-                raise UserError(f"task {task.id!r} has no tests to judge an answer by")
+                raise UserError(f"task {task.id!r} has no tests that judge an answer")
             prompt = render(task, style)
             if not prompt.messages or prompt.prefill:
                 raise UserError(
-                    f"task {task.id!r}: style {style!r} is no conversation that a server can answer"
+                    f"task {task.id!r}: style {style!r} gives no conversation that a server can answer"
                 )
         except UserError as error:
             report(f"{error}: left out")

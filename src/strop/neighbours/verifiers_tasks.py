@@ -1,17 +1,17 @@
-"""Tasksets of verifiers 0.4 that others wrote, played here by name:
+"""Plays installed tasksets of verifiers 0.4 by name:
 
     tasks: {source: "verifiers:NAME", environment: verifiers}
     rewards: [{name: verifiers}]
 
-One question, one answer, and the taskset's own rewards, weighted as it says. What needs more (a container, tools, a
-user, preparations, rewards that look into a runtime) is refused by name when the tasks are loaded. A reward that raises
-leaves its rollout without a score. The taskset's code runs in Strop's process, outside of the jail, as in verifiers.
+A play is one question and one answer, scored by the taskset's own weighted rewards. Tasks that need more (a container,
+tools, a simulated user, setup, rewards that inspect a runtime) are refused when they are loaded. A reward that raises
+leaves its rollout without a score. The taskset's code runs in Strop's process, outside the jail, as in verifiers.
 """
 
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -24,9 +24,9 @@ from strop_verify.core.rollout import Completion, Message
 from strop_verify.core.task import Task
 
 _KEY = "verifiers"
-"""In a task's metadata: the taskset's name and the task's own data."""
+"""Metadata key of the taskset's name and the task's own data."""
 _SECONDS = 600.0
-"""For scoring an answer, where the task does not say."""
+"""Time limit for scoring an answer if the task has none."""
 _log = logging.getLogger(__name__)
 
 
@@ -39,12 +39,12 @@ def load(name: str) -> Iterator[Task]:
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         said = " ".join(str(error).split())[:200]
         raise UserError(
-            f"verifiers:{name}: no taskset of verifiers 0.4 is installed by that name ({said})"
+            f"verifiers:{name}: no taskset of verifiers 0.4 with this name is installed ({said})"
         ) from error
     if environment is not vf.SingleAgentEnv:
-        raise _refused(name, f"an environment of its own, {environment.__name__}")
+        raise _refused(name, f"its own environment, {environment.__name__}")
     if not taskset.bounded:
-        raise _refused(name, "somebody who ends it: it is infinite")
+        raise _refused(name, "a limit, since it is infinite")
     if type(taskset).toolsets(taskset.config):
         raise _refused(name, "tools")
     for task in taskset:
@@ -62,14 +62,14 @@ def load(name: str) -> Iterator[Task]:
 
 
 class ForeignTask:
-    """Environment `verifiers`: the taskset's prompt as it is, and the reply as it is."""
+    """Environment `verifiers`: the taskset's own prompt; the whole reply is the answer."""
 
     def __init__(self, task: Task, opening: Opening, read: object) -> None:
         self._messages = [Message(**message) for message in _asked(task)]
         self._most = opening.max_tokens
 
     def begin(self) -> Opening:
-        """The conversation."""
+        """The taskset's prompt."""
         return Opening(messages=tuple(self._messages), max_tokens=self._most)
 
     def step(self, completion: Completion) -> Next:
@@ -77,29 +77,33 @@ class ForeignTask:
         return Done(completion.text)
 
     def result(self, effect: Any, result: Any) -> Next:
-        """Never called: it asks for nothing."""
+        """Never called: this environment asks for no effects."""
         raise NotImplementedError
 
 
 @batched
 def score(rollouts: Sequence[JudgedRollout]) -> list[float | None]:
-    """Reward `verifiers`: what the taskset's own rewards give an answer."""
+    """Reward `verifiers`: the weighted sum of the taskset's own rewards for an answer."""
     vf = _library()
 
     async def all_of_them() -> list[float | None]:
         return await asyncio.gather(*(_scored(vf, one) for one in rollouts))
 
-    return _in_thread(all_of_them)
+    with ThreadPoolExecutor(
+        1
+    ) as pool:  # the caller, such as a notebook, may run an event loop in its own thread
+        return pool.submit(lambda: asyncio.run(all_of_them())).result()
 
 
 async def _scored(vf: Any, judged: JudgedRollout) -> float | None:
     from verifiers.v1.state import state_cls
 
-    name, kind = _own(judged.task)["taskset"], vf.task_type(_own(judged.task)["taskset"])
+    name = _own(judged.task)["taskset"]
+    kind = vf.task_type(name)
     data = kind.data_type().model_validate(_own(judged.task)["data"])
     task = kind(data, vf.taskset_config_type(name)(id=name).task)
-    said = [vf.SystemMessage if m["role"] == "system" else vf.UserMessage for m in _asked(judged.task)]
-    messages = [make(content=m["content"]) for make, m in zip(said, _asked(judged.task), strict=True)]
+    makes = {"system": vf.SystemMessage, "user": vf.UserMessage}
+    messages = [makes[m["role"]](content=m["content"]) for m in _asked(judged.task)]
     messages.append(vf.AssistantMessage(content=judged.rollout.answer))
     trace = vf.Trace(
         task=vf.TraceTask(type=kind.__name__, data=data, key=task.key, hash=task.hash),
@@ -119,7 +123,7 @@ async def _scored(vf: Any, judged: JudgedRollout) -> float | None:
 
 
 def _lacking(vf: Any, task: Any) -> str:
-    """What a task needs that is not here; "" for one that can be played."""
+    """What a task needs that Strop does not offer; "" for a task that can be played."""
     kind, data = type(task), task.data
     hooks = [*task.hooks("reward"), *task.hooks("metric")]
     if kind.NEEDS_CONTAINER or data.image:
@@ -141,7 +145,7 @@ def _lacking(vf: Any, task: Any) -> str:
 
 
 def _asked(task: Task) -> list[dict[str, str]]:
-    """The prompt as messages of role and content."""
+    """The prompt as messages, each with its role and content."""
     data = _own(task)["data"]
     prompt = data["prompt"]
     messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
@@ -153,7 +157,7 @@ def _asked(task: Task) -> list[dict[str, str]]:
 def _own(task: Task) -> Any:
     if (own := task.metadata.get(_KEY)) is None:
         raise UserError(
-            f"task {task.id} is none of a taskset of verifiers; load such with tasks.source=verifiers:NAME"
+            f"task {task.id} is not from a taskset of verifiers; load such tasks with tasks.source=verifiers:NAME"
         )
     return own
 
@@ -164,9 +168,3 @@ def _refused(name: str, lacking: str) -> UserError:
 
 def _library() -> Any:
     return require("verifiers.v1", package="verifiers", extra="verifiers", purpose="a taskset of verifiers")
-
-
-def _in_thread(work: Callable[[], Coroutine[Any, Any, list[float | None]]]) -> list[float | None]:
-    """In a thread with an event loop of its own: the caller, such as a notebook, may have one."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: asyncio.run(work())).result()

@@ -10,15 +10,13 @@ from strop_verify.core.protocols import Policy
 from strop_verify.core.rollout import Message, SamplingParams
 
 PolicyOf = Callable[[str, Sequence[int]], Policy]
-"""(stage, prompt ids) -> who answers; for scripts, which must know what they are asked."""
+"""(stage, prompt ids) -> policy; for scripted policies, which need the prompt."""
 
 _CUT = "\n[... cut ...]\n"
 
 
 class Asker:
-    """A policy with a seed and a bound on its prompts. Style "continue" sends messages as one text, without a
-    template.
-    """
+    """A policy with a seed and a bound on its prompts. Style "continue" sends messages as text, without a template."""
 
     def __init__(
         self,
@@ -44,7 +42,7 @@ class Asker:
         return len(self.encode(messages)) <= self.max_prompt_tokens
 
     def most(self, make: Callable[[int], Sequence[Message]], count: int) -> int:
-        """The largest k up to `count` for which make(k) fits, which grows with k; 0 where nothing does."""
+        """The largest k up to `count` for which the prompt make(k) fits, 0 if none does. Prompts must grow with k."""
         low, high = 0, count
         while low < high:
             middle = (low + high + 1) // 2
@@ -55,7 +53,7 @@ class Asker:
         return low
 
     def clipped(self, text: str, share: float) -> str:
-        """The text, cut in its middle where it takes more than a share of the bound."""
+        """The text, cut in its middle if it takes more than `share` of the prompt's bound."""
         ids = self.policy.tokenizer.encode(text)
         room = max(16, int(self.max_prompt_tokens * share))
         if len(ids) <= room:
@@ -86,6 +84,6 @@ class Asker:
 
 
 def prompt(name: str, values: Mapping[str, str]) -> list[Message]:
-    """The messages of a packaged template of this folder, filled."""
+    """The messages of a template in the folder `templates`, filled with the values."""
     file = resources.files("strop.repair").joinpath("templates", f"{name}.txt")
     return templates.messages(file.read_text(encoding="utf-8"), values)

@@ -1,9 +1,8 @@
 """Stage 3, after sampling: answers -> edits that apply, grouped by what they do.
 
-An answer is hostile text. It is rejected if it holds no edit, does not apply, changes a test or its settings,
-would replace a file that was not read, leaves Python that cannot be parsed, or changes only comments and
-layout. Two samples are the same edit if they result in the same Python syntax trees, and in the same lines elsewhere,
-ignoring blanks.
+An answer is hostile text. It is rejected if it holds no edit, does not apply, changes a test or its settings, would
+replace a file that was not read, leaves Python that cannot be parsed, or changes only comments and layout. Two samples
+are the same edit if they give the same Python syntax trees and, elsewhere, the same lines up to trailing blanks.
 """
 
 import ast
@@ -26,12 +25,12 @@ Changes = Mapping[str, str | None]
 
 
 class NoCandidate(Exception):
-    """An answer cannot be used; the message is one line."""
+    """An answer cannot be used; the message says why in one line."""
 
 
 @dataclass(frozen=True)
 class Applied:
-    """Samples, edits by what they do, and the changes of each edit by its group."""
+    """The samples, the distinct edits, and each edit's changes by its group."""
 
     samples: list[SampledEdit]
     edits: list[Edit]
@@ -45,7 +44,7 @@ def collect(
     format: str,
     tolerance: Tolerance,
 ) -> Applied:
-    """Applies every answer. An edit's diff is the smallest of its samples', the first of equal ones."""
+    """Applies every answer. An edit's diff is the smallest among its samples, the first if several are equal."""
     samples: list[SampledEdit] = []
     doing: dict[str, list[int]] = {}
     smallest: dict[str, str] = {}
@@ -74,7 +73,7 @@ def collect(
 def changed(
     answer: str, repository: RepositoryTexts, shown: Sequence[str], format: str, tolerance: Tolerance
 ) -> Changes:
-    """What the edit of an answer changes. Raises NoCandidate."""
+    """The changes that an answer's edit makes. Raises NoCandidate."""
     files = repository.files
     try:
         try:
@@ -83,7 +82,7 @@ def changed(
         except EditError as error:
             if error.code not in ("no-file", "no-path"):
                 raise
-            before = files  # it may know of a file that it was not shown
+            before = files  # the model may know a file that it was not shown
             after = apply_answer(answer, before, format, tolerance)
     except EditError as error:
         raise NoCandidate(f"{error.code}: {error.text}"[:300]) from None
@@ -96,16 +95,19 @@ def _check(change: Changes, before: Files, repository: RepositoryTexts) -> None:
     for path, text in change.items():
         if repository.is_test(path):
             raise NoCandidate(
-                f"changes-tests: the edit changes {path!r}, which is a test or says how tests run"
+                f"changes-tests: the edit changes {path!r}, which is a test or configures tests"
             )
         if path not in before and repository.exists(path):
-            raise NoCandidate(f"file-exists: there is a file {path!r} already")
+            raise NoCandidate(f"file-exists: the file {path!r} already exists")
         if path not in before and repository.shadows(path):
-            raise NoCandidate(f"shadows: {path!r} would be imported in place of a module of the environment")
+            raise NoCandidate(f"shadows: {path!r} would shadow a module of the environment")
         if text is not None:
             _check_text(path, text, before.get(path))
     _no_folder_is_a_file(change, repository)
-    if all(_same_tree(path, before.get(path), text) for path, text in change.items()):
+    if all(
+        path in before and text is not None and normal(path, before[path]) == normal(path, text)
+        for path, text in change.items()
+    ):
         raise NoCandidate("no-effect: the edit changes only comments or layout")
 
 
@@ -123,7 +125,7 @@ def _check_text(path: str, text: str, before: str | None) -> None:
 
 
 def _no_folder_is_a_file(change: Changes, repository: RepositoryTexts) -> None:
-    """The whole repository counts, not only the files that were shown."""
+    """Checks the new paths against the whole repository, not only the files that were shown."""
     gone = {path for path, text in change.items() if text is None}
     for path in change:
         names = path.split("/")
@@ -132,20 +134,10 @@ def _no_folder_is_a_file(change: Changes, repository: RepositoryTexts) -> None:
             raise NoCandidate(f"bad-path: a folder of {path!r} is a file")
 
 
-def _same_tree(path: str, before: str | None, after: str | None) -> bool:
-    if before is None or after is None:
-        return False
-    return normal(path, before) == normal(path, after)
-
-
-def normal(path: str, text: str) -> str:
-    """A hash of what matters in a text: all but comments and layout of Python, blanks at ends and empty lines."""
-    return _normal(path.endswith(".py"), text)
-
-
 @lru_cache(maxsize=64)
-def _normal(python: bool, text: str) -> str:
-    tree = parsed(text) if python else None
+def normal(path: str, text: str) -> str:
+    """A hash of a text without Python's comments and layout, or without blanks at line ends and empty lines."""
+    tree = parsed(text) if path.endswith(".py") else None
     if tree is not None:
         try:
             return content_hash(ast.dump(tree))

@@ -24,15 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AskingOptions:
-    """How the model is asked, and whether tests are run."""
+    """Options of the model's prompts and of the tests."""
 
     model: Annotated[
-        str,
-        Option("--model", "-m", help="model to use, written as for strop eval: MODEL or ENGINE:MODEL"),
+        str, Option("--model", "-m", help="model to use, written as for strop eval: MODEL or ENGINE:MODEL")
     ] = ""
     style: Annotated[
-        Literal["chat", "continue"],
-        Option(help="continue: one text, for models without a chat template"),
+        Literal["chat", "continue"], Option(help="continue: one text, for models without a chat template")
     ] = "chat"
     max_prompt_tokens: Annotated[int, Option(min=256, help="longest prompt in tokens")] = 6000
     tests: Annotated[bool, Option("--tests/--no-tests", help="run tests to rerank the edits")] = True
@@ -176,7 +174,7 @@ def _asker(recipe: "Recipe", style: str, plan: RepairPlan, stack: ExitStack) -> 
 
 
 def _give(report: "RepairReport", output: Path | None) -> None:
-    """Writes the diff unchanged, but on a terminal with control characters as escapes."""
+    """Writes the diff unchanged; on a terminal, with control characters escaped."""
     from strop_verify.core import files
 
     data = report.diff.encode("utf-8")

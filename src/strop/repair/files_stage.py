@@ -1,8 +1,7 @@
 """Stage 1: which files the issue is about. The policy reads the tree and names files; its samples vote.
 
-Deviation from Agentless: its second list, of files whose embeddings are close to the issue's, is that of `strop search`
-here: which files share the rare words of the issue. It is used only if requested or if the policy names no existing
-file.
+Deviation from Agentless: its second list, of files whose embeddings are close to the issue's, is replaced by the
+lexical ranking of `strop search`, which is used only if requested or if the policy names no existing file.
 """
 
 import re
@@ -22,7 +21,7 @@ _NAME = re.compile(r"[\w./@+-]+")
 
 
 def lexical_order(repository: RepositoryTexts, issue: str) -> list[str]:
-    """Editable files as `strop search` ranks them for the issue, the rest behind them; programs before all others."""
+    """The editable files in the order of `strop search` for the issue, source code before all other files."""
     texts = {path: repository.files[path] for path in repository.editable}
     bags = {path: bag_of(path, text) for path, text in texts.items()}
     best = [file.path for file in ranked(issue, bags, lambda path: chunk_bags(path, texts[path]))]
@@ -32,7 +31,7 @@ def lexical_order(repository: RepositoryTexts, issue: str) -> list[str]:
 
 
 def tree_prompt(asker: Asker, issue: str, order: Sequence[str], most: int) -> tuple[list[Message], int]:
-    """The prompt, with as many of the best-ranked paths as fit, and how many those are."""
+    """(the prompt with as many of the best-ranked paths as fit, the number of these)."""
 
     def make(count: int) -> list[Message]:
         tree = "\n".join(sorted(order[:count]))
@@ -43,9 +42,10 @@ def tree_prompt(asker: Asker, issue: str, order: Sequence[str], most: int) -> tu
 
 
 def choose(answers: Sequence[str], order: Sequence[str], most: int, by: By) -> list[FoundFile]:
-    """The files by votes, ties by who named them earlier, then by the lexical order; lexical ones where none is named.
+    """At most `most` files by votes; ties go to the file that was named earlier, then to the lexical order.
 
-    by  "model": what was named; "lexical": the order alone; "both": what was named, then the order up to `most`
+    by  "model": the named files, or the lexical order if none is named; "lexical": only the lexical order;
+        "both": the named files, then the lexical order
     """
     votes: dict[str, int] = {}
     early: dict[str, float] = {}
@@ -63,7 +63,7 @@ def choose(answers: Sequence[str], order: Sequence[str], most: int, by: By) -> l
 
 
 def named(answer: str, paths: Collection[str]) -> list[str]:
-    """Those of `paths` that an answer names, in its order: whole, or by an end that only one of them has."""
+    """Those of `paths` that an answer names, in its order: the whole path, or an ending that only one path has."""
     known = set(paths)
     ends: dict[str, str | None] = {}
     for path in paths:

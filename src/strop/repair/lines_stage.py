@@ -1,7 +1,7 @@
-"""Stage 2: which lines of the files. Skipped where the whole files fit into the prompt.
+"""Stage 2: which lines of the files. Skipped if the whole files fit into the prompt.
 
-The policy sees an outline (heads of definitions, with line numbers) and names definitions or ranges of lines; its
-samples vote, and places are shown in the order of votes as long as they fit, with `AROUND` lines on both sides.
+The policy sees an outline (heads of definitions, with line numbers) and names definitions or ranges of lines. Its
+samples vote, and the places with the most votes are shown as long as they fit, with `AROUND` lines on both sides.
 """
 
 import re
@@ -22,7 +22,7 @@ AROUND = 10
 """Lines shown above and below a place, as in Agentless."""
 
 Ranges = Mapping[str, Sequence[tuple[int, int]] | None]
-"""Path -> lines that are shown, from 1, both included; None = all of them."""
+"""Path -> ranges of shown lines, counted from 1, both ends included; None = the whole file."""
 Place = tuple[str, int, int]
 
 _MOST_LINES, _LONGEST_LINE, _MOST_PLACES = 400, 400, 100
@@ -34,7 +34,7 @@ _NAMED = re.compile(r"\b(?:function|method|class|fn|def|struct)\b\W{0,4}([A-Za-z
 def outline_prompt(
     asker: Asker, issue: str, files: Mapping[str, str], found: Mapping[str, Sequence[Piece]]
 ) -> list[Message]:
-    """The prompt with the heads of as many pieces as fit, those that share words with the issue first."""
+    """The prompt with the heads of as many pieces as fit, those closest to the issue first."""
     order = by_words(issue, files, found)
 
     def make(count: int) -> list[Message]:
@@ -50,7 +50,7 @@ def outline_prompt(
 def by_words(
     issue: str, files: Mapping[str, str], found: Mapping[str, Sequence[Piece]]
 ) -> list[tuple[str, int]]:
-    """(path, number of the piece), best first by BM25 against the issue."""
+    """(path, index of the piece) of all pieces, in the order of their BM25 scores for the issue."""
     lines = {path: split(text) for path, text in files.items()}
     bags = {}
     for path in files:
@@ -61,7 +61,7 @@ def by_words(
 
 
 def places(answer: str, files: Mapping[str, str], found: Mapping[str, Sequence[Piece]]) -> list[Place]:
-    """The places that an answer names, each once; numbers and names that the files do not have are left out."""
+    """The distinct places that an answer names; lines and names that the files do not have are ignored."""
     out: dict[Place, None] = {}
     path = next(iter(files)) if len(files) == 1 else ""
     for line in without_thinking(answer)[:50_000].splitlines()[:_MOST_LINES]:
@@ -85,7 +85,9 @@ def choose(
     found: Mapping[str, Sequence[Piece]],
     fits: Callable[[Ranges], bool],
 ) -> tuple[dict[str, list[tuple[int, int]]], int]:
-    """(lines of each file, how many places the policy named): voted places first, then by words as long as it fits."""
+    """(lines of each file, number of places that the policy named): by votes, or by words if none is named, as they
+    fit.
+    """
     votes = Counter(place for answer in answers for place in places(answer, files, found))
     wanted = [place for place, _ in votes.most_common()]
     if not wanted:
@@ -103,7 +105,7 @@ def choose(
 
 
 def view(files: Mapping[str, str], ranges: Ranges, *, numbers: bool = False) -> str:
-    """The files as a prompt shows them: `### path` and the text in a fence, with a note where lines are left out."""
+    """The files for a prompt: `### path` and the text in a fence, with notes where lines are left out."""
     return "\n".join(
         f"### {path}\n{fenced(_shown(files[path], spans, numbers))}" for path, spans in ranges.items()
     )

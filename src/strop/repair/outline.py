@@ -1,4 +1,4 @@
-"""Outlines: the positions of a file's definitions, and numbered or partial views of its lines."""
+"""Outlines: the positions of a file's definitions, and views of its lines with numbers."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ from strop_verify.core.ranges import Range, merged
 from strop_verify.edits.lines import split
 
 WINDOW = 40
-"""Lines of a piece where definitions cannot be read."""
+"""Lines of a piece of a file without parsed definitions."""
 _LONGEST_PARSED = 512 * 1024
 _HEAD = re.compile(
     r"\s*(?:(?:pub(?:\([^)]*\))?|async|unsafe|const|static|export|default|public|private|protected|final|abstract)\s+)*"
@@ -20,19 +20,22 @@ _HEAD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A definition or a window of lines."""
+    """A definition or a window of lines.
+
+    name   dotted inside a class; "" for a window
+    first  first line, from 1
+    last   last line, included
+    heads  lines that an outline shows
+    """
 
     name: str
-    """Dotted where it is inside of a class; "" for a window."""
     first: int
     last: int
-    """Lines, from 1, both included."""
     heads: tuple[int, ...] = ()
-    """Lines that say what it is."""
 
 
 def parsed(text: str) -> ast.Module | None:
-    """The tree of Python source, None where it cannot be read. Never raises."""
+    """The syntax tree of Python source, None if it is too long or cannot be parsed. Never raises."""
     if len(text) > _LONGEST_PARSED:
         return None
     try:
@@ -42,7 +45,7 @@ def parsed(text: str) -> ast.Module | None:
 
 
 def pieces(path: str, text: str) -> list[Piece]:
-    """The definitions of a Python file, by `def` and `class`; windows of other files. In order."""
+    """The functions and classes of a Python file in order, or windows of WINDOW lines of any other file."""
     tree = parsed(text) if path.endswith(".py") else None
     if tree is not None:
         found = _definitions(tree.body, "")
@@ -76,7 +79,7 @@ def _definitions(body: Sequence[ast.stmt], inside: str) -> list[Piece]:
 
 
 def numbered(text: str, wanted: Sequence[int]) -> str:
-    """These lines with their numbers, a line of dots where others are left out."""
+    """The wanted lines with their numbers, with a line of dots where others are left out."""
     lines, out, previous = split(text), [], 0
     width = len(str(len(lines)))
     for number in wanted:
@@ -88,6 +91,6 @@ def numbered(text: str, wanted: Sequence[int]) -> str:
 
 
 def grown(ranges: Sequence[Range], total: int, around: int = 0) -> list[Range]:
-    """Ranges of lines within 1 to `total`, grown by `around` on both sides, those that touch joined."""
+    """Ranges of lines, extended by `around` lines on both sides within 1 to `total`; touching ranges are merged."""
     wider = ((max(1, first - around), min(total, last + around)) for first, last in ranges)
     return merged((first, last) for first, last in wider if first <= last)

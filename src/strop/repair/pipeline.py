@@ -1,7 +1,7 @@
 """The stages of a repair in order: files, lines, edits, tests, reranking. docs/search.md describes them for users.
 
-Every random choice comes from (seed, stage, sample). If a stage finds nothing, it falls back to something weaker and
-records that in the report's notes; only if no edit applies is there no diff.
+Every random choice comes from (seed, stage, sample). A stage that finds nothing uses a weaker method and records that
+in the report's notes; only if no edit applies is there no diff.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from strop_verify.core.rollout import Message
 from strop_verify.edits import EXACT, LENIENT
 
 _ISSUE_SHARE = 0.4
-"""Of the prompt, at most, for the issue."""
+"""Largest share of the prompt's bound that the issue may take."""
 
 
 class _Repair:
@@ -81,7 +81,7 @@ class _Repair:
         return prompt("edit", {"issue": self.issue, "files": shown, "rules": rules})
 
     def lines(self, chosen: Sequence[str]) -> lines_stage.Ranges:
-        """Stage 2: all of the files where they fit, else what is chosen of them."""
+        """Stage 2: the whole files if they fit, else a choice of their lines."""
         whole: dict[str, None] = dict.fromkeys(chosen)
         if self.asker.fits(self.edit_prompt(whole)):
             self.watch.say(f"lines: {len(whole)} whole files fit into the prompt")
@@ -140,10 +140,10 @@ def repair(
     tests: ProjectTests | None = None,
     given: Sequence[str] = (),
 ) -> RepairReport:
-    """Looks for the edit that fixes an issue. Nothing of the repository is changed.
+    """Looks for the edit that fixes an issue. The repository is not changed.
 
-    tests  what runs tests; None: none are run, and the majority decides
-    given  files of the repository to edit, instead of those that stage 1 finds
+    tests  runs tests; None: no tests are run, and the majority decides
+    given  files to edit, instead of those that stage 1 finds
     """
     work = _Repair(repository, issue, asker, plan, tests, watch)
     report = RepairReport(

@@ -1,4 +1,4 @@
-"""What a repair does, as options of the command."""
+"""The options of a repair."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -10,7 +10,7 @@ By = Literal["model", "lexical", "both"]
 
 @dataclass(frozen=True)
 class RepairPlan:
-    """What a repair does: options of the command."""
+    """The settings of a repair, which are also options of the command."""
 
     samples: Annotated[int, Option("--samples", "-n", min=1, help="edits to sample")] = 16
     temperature: Annotated[

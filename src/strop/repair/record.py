@@ -2,8 +2,8 @@
 
 Edits are ranked by broken regression tests, then by the score |P| |T|^2, then by majority, as in Agentless Mini (arXiv
 2502.18449, section 3): T are the reproduction tests that an edit passes, P the samples that pass exactly those (CodeT's
-dual agreement, arXiv 2207.10397, with more weight on tests). Deviations: 1. P counts samples among the edits that break
-equally few tests: edits that break more lend no votes; 2. ties end in the smaller diff, then in the first sample.
+dual agreement, arXiv 2207.10397, with more weight on tests). Deviations: 1. P counts only samples of edits that break
+equally many tests: edits that break more add no votes; 2. ties go to the smaller diff, then to the first sample.
 """
 
 from collections import Counter
@@ -16,42 +16,45 @@ from strop_verify.core.records import Record
 
 
 class FoundFile(Record):
-    """A file that stage 1 chose."""
+    """A file that stage 1 chose. `votes`: the number of samples that named it."""
 
     path: str
     votes: int
-    """Samples that named it."""
     by: Literal["model", "lexical", "given"]
 
 
 class SampledEdit(Record):
-    """One sampled edit."""
+    """One sampled edit.
+
+    number  index in the order of sampling
+    answer  the policy's completion, shortened; hostile text
+    fault   why it is not a candidate, "" for candidates
+    group   a key that is equal for samples with the same effect
+    """
 
     number: int
-    """In the order of sampling, from 0."""
     answer: str
-    """What the policy said, cut; hostile text."""
     fault: str = ""
-    """Why it is no candidate, "" for candidates."""
     group: str = ""
-    """Key of what it does; equal for samples that do the same."""
 
 
 class Edit(Record):
-    """One or more samples that do the same, with the scores that ranked them."""
+    """One or more samples with the same effect, and the scores that ranked them.
+
+    samples     numbers of the samples; the diff is the smallest one's
+    size        lines that the diff adds or removes
+    broken      regression tests that no longer pass; None = not run
+    reproduced  reproduction tests that pass now; None = not run
+    score       |P| |T|^2: samples that pass the same reproduction tests, times the number of these tests squared
+    """
 
     group: str
     samples: list[int]
-    """Numbers of the samples; the diff is the smallest one's."""
     diff: str
     size: int
-    """Lines of the diff that are added or removed."""
     broken: list[str] | None = None
-    """Regression tests that no longer pass; None = not run."""
     reproduced: list[str] | None = None
-    """Reproduction tests that pass now; None = not run."""
     score: int = 0
-    """|P| |T|^2: samples that pass the same reproduction tests, times the number of those squared."""
 
 
 class RerankStep(Record):
@@ -62,7 +65,14 @@ class RerankStep(Record):
 
 
 class RepairReport(Record):
-    """A whole repair."""
+    """The report of a repair.
+
+    lines         path -> lines that the policy was shown; None = the whole file
+    regression    tests that pass before
+    reproduction  name -> text of the policy's test files that fail before
+    edits         best first
+    notes         what used a weaker method or was left out
+    """
 
     repository: str
     model: str
@@ -70,22 +80,17 @@ class RepairReport(Record):
     format: str
     files: list[FoundFile] = Field(default_factory=list)
     lines: dict[str, list[tuple[int, int]] | None] = Field(default_factory=dict)
-    """Lines that the policy was shown; None = the whole file."""
     regression: list[str] = Field(default_factory=list)
-    """Tests that pass before."""
     reproduction: dict[str, str] = Field(default_factory=dict)
-    """Test files of the policy that fail before: name -> text."""
     samples: list[SampledEdit] = Field(default_factory=list)
     edits: list[Edit] = Field(default_factory=list)
-    """Best first."""
     steps: list[RerankStep] = Field(default_factory=list)
     decided_by: str = ""
     notes: list[str] = Field(default_factory=list)
-    """What fell back on something weaker, or was left out."""
 
     @property
     def diff(self) -> str:
-        """The chosen edit; "" where nothing applied."""
+        """The diff of the chosen edit; "" if no edit applied."""
         return self.edits[0].diff if self.edits else ""
 
 
@@ -96,7 +101,7 @@ RULES: tuple[tuple[str, Callable[[Edit], int]], ...] = (
     ("smaller edit", lambda edit: edit.size),
     ("first sampled", lambda edit: min(edit.samples)),
 )
-"""(name, what is least for the best), each asked only of the edits that the ones before left."""
+"""(name, measure): each rule keeps the edits with the least measure among those that the rules before it left."""
 
 
 def scored(edits: Sequence[Edit]) -> list[Edit]:
@@ -115,14 +120,14 @@ def scored(edits: Sequence[Edit]) -> list[Edit]:
 
 
 def passes(edit: Edit) -> str:
-    """What an edit passes, in words; "" where no reproduction test was run on it."""
+    """A clause on the reproduction tests that an edit passes; "" if none was run on it."""
     if edit.reproduced is None:
         return ""
     return f", which passes {len(edit.reproduced)} reproduction tests"
 
 
 def why_not_most(order: Sequence[Edit]) -> str:
-    """Why the first of these edits is chosen although another passes more reproduction tests; "" where none does."""
+    """Why the first edit is chosen although another passes more reproduction tests; "" if none does."""
     best = order[0]
     most = max(order, key=lambda edit: len(edit.reproduced or ()))
     if len(most.reproduced or ()) <= len(best.reproduced or ()):
@@ -137,7 +142,7 @@ def why_not_most(order: Sequence[Edit]) -> str:
 
 
 def rerank(edits: Sequence[Edit]) -> tuple[list[Edit], list[RerankStep], str]:
-    """(edits with scores, best first; what each rule left; the rule that decided). Needs at least one edit."""
+    """(scored edits, best first; how many edits each rule left; the rule that decided). Needs at least one edit."""
     order = sorted(scored(edits), key=lambda edit: tuple(measure(edit) for _, measure in RULES))
     left, steps = order, []
     for name, measure in RULES:

@@ -1,8 +1,8 @@
-"""A repository as texts: what a policy may see, and what an edit may change. None of it is run or changed.
+"""A repository's text files: what a policy may see and an edit may change. Nothing here runs or changes them.
 
 The files are those of a project's snapshot (`strop_verify.verification.project`): what git tracks, else everything
 except hidden files, caches and build outputs; no links. Files that are not UTF-8 text, are larger than `LARGEST`, or
-have names that edits cannot hold are not read, but counted.
+have names that edits cannot hold are only counted.
 """
 
 import os
@@ -19,22 +19,21 @@ from strop_verify.verification.project.layout import Layout, is_protected, layou
 from strop_verify.verification.project.snapshot import read_project
 
 LARGEST = 512 * 1024
-"""Bytes of a file that is read."""
+"""Bytes of the largest file that is read."""
 CODE = frozenset({
     ".py", ".pyx", ".rs", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".java", ".js", ".jsx", ".kt", ".lua",
     ".php", ".pl", ".rb", ".scala", ".sh", ".swift", ".ts", ".tsx",
 })  # fmt: skip
-"""Endings of programs; other files come after them in every ranking."""
+"""File endings of source code, which comes before other files in every ranking."""
 
 
 @dataclass(frozen=True)
 class RepositoryTexts:
-    """The texts of a repository by relative path, in the order of paths."""
+    """The texts of a repository by relative path, in the order of paths. `left_out`: reason -> number of files."""
 
     root: Path
     files: Mapping[str, str]
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """Reason -> number of files."""
 
     @cached_property
     def _layout(self) -> Layout:
@@ -42,58 +41,56 @@ class RepositoryTexts:
 
     @cached_property
     def language(self) -> str:
-        """ "rust" where there is a Cargo.toml and no Python project at the root, else "python"."""
+        """ "rust" for a root with Cargo.toml and without a Python project, else "python"."""
         python = {"pyproject.toml", "setup.py", "setup.cfg"} & self.files.keys()
         return "rust" if "Cargo.toml" in self.files and not python else "python"
 
     def exists(self, path: str) -> bool:
-        """Whether there is something at a path, read or not."""
+        """Whether anything exists at a path, whether or not it was read."""
         return path in self.files or os.path.lexists(self.root / path)
 
     @property
     def editable(self) -> list[str]:
-        """What an edit is looked for in."""
+        """The paths that an edit may change."""
         return [path for path in self.files if not self.is_test(path)]
 
     def is_test(self, path: str) -> bool:
-        """Whether a path is a test or says how tests run: no candidate may change those."""
+        """Whether a path is a test or configures tests, which no candidate may change."""
         return is_protected(path, self.language)
 
     def shadows(self, path: str) -> bool:
-        """Whether a new file would be imported in place of a module of Python or of the environment."""
+        """Whether a new file would shadow a module of Python or of the environment."""
         return shadows(path, self._layout.own, self._layout.roots)
 
 
 def is_code(path: str) -> bool:
-    """Whether a path ends like a program's."""
+    """Whether a path has an ending of CODE."""
     return PurePosixPath(path).suffix in CODE
 
 
 def read_repository(root: Path) -> RepositoryTexts:
-    """Reads a folder, or an sdist. Raises UserError when there is none, or nothing in it that can be read."""
+    """Reads a folder or an sdist. Raises UserError if it is missing or holds no text file."""
     files: dict[str, str] = {}
     left_out: Counter[str] = Counter()
     for path, data in read_project(root).items():
-        text, reason = _text(path, data)
-        if text is None:
-            left_out[reason] += 1
+        if fault := _fault(path, data):
+            left_out[fault] += 1
         else:
-            files[path] = text
+            files[path] = data.decode()
     if not files:
-        raise UserError(f"{root}: it contains no text file; name the folder of a repository")
+        raise UserError(f"{root} contains no text file; name the folder of a repository")
     return RepositoryTexts(root, dict(sorted(files.items())), dict(sorted(left_out.items())))
 
 
-def _text(path: str, data: bytes) -> tuple[str | None, str]:
-    """(text, "") or (None, why it is not read)."""
+def _fault(path: str, data: bytes) -> str:
+    """Why a file is not read; "" if it is."""
     try:
         check_path(path)
+        if len(data) > LARGEST:
+            return "too large"
+        data.decode()
     except EditError:
-        return None, "name"
-    if len(data) > LARGEST:
-        return None, "too large"
-    try:
-        text = data.decode("utf-8")
+        return "name"
     except UnicodeDecodeError:
-        return None, "no UTF-8 text"
-    return (None, "no UTF-8 text") if "\0" in text else (text, "")
+        return "no UTF-8 text"
+    return "no UTF-8 text" if b"\0" in data else ""

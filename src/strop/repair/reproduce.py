@@ -1,6 +1,6 @@
 """Reproduction tests: pytest files that the policy writes for the issue. Those that fail before the repair are kept.
 
-A test is text of a model's: it is parsed here and runs in the jail only.
+A test is a model's text: it is parsed here and runs only in the jail.
 """
 
 import ast
@@ -16,28 +16,26 @@ from strop.tasks.suite_tests import UnreadableTests, test_ids
 from strop_verify.core.ids import content_hash
 
 MOST_KEPT = 30
-"""Test files that are run, those that most samples wrote first; as in Agentless Mini."""
+"""Most test files that are run, those with the most votes; as in Agentless Mini."""
 _LONGEST = 50_000
 _FILE = "test.py"
 _MOST_TESTS = 20
-"""Tests of one file."""
+"""Most tests of one file."""
 
 
 @dataclass(frozen=True)
 class TestFile:
-    """A test file of the policy's."""
+    """A test file that the policy wrote. `ids`: pytest's node ids; `votes`: the samples that wrote the same."""
 
-    __test__ = False  # not one of pytest's, whatever its name
+    __test__ = False  # tells pytest that this is not a test class
     path: str
     text: str
     ids: tuple[str, ...]
-    """pytest's node ids."""
     votes: int
-    """Samples that wrote the same."""
 
 
 def test_files(answers: Sequence[str], repository: RepositoryTexts) -> list[TestFile]:
-    """The different test files that answers hold, most votes first, with paths that the repository does not have."""
+    """The distinct test files in the answers, most votes first, with paths that are new in the repository."""
     votes: Counter[str] = Counter()
     texts: dict[str, tuple[str, tuple[str, ...]]] = {}
     for answer in answers:
@@ -60,7 +58,7 @@ def test_files(answers: Sequence[str], repository: RepositoryTexts) -> list[Test
 
 
 def _tests(text: str) -> tuple[str, ...]:
-    """The names of the tests in a file, of classes as `Class::test`; none where it cannot be read."""
+    """The names of the tests in a file (in classes as `Class::test`); none if it cannot be parsed."""
     if len(text) > _LONGEST or parsed(text) is None:
         return ()
     try:
@@ -70,7 +68,7 @@ def _tests(text: str) -> tuple[str, ...]:
 
 
 def _folder(repository: RepositoryTexts) -> str:
-    """The folder that most tests are in, with "/", or "" for the root."""
+    """The folder with the most test files, ending in "/", or "" for the root."""
     names = [PurePosixPath(path) for path in repository.files if repository.is_test(path)]
     folders = Counter(str(path.parent) for path in names if path.name.startswith("test_"))
     best = min(folders, key=lambda folder: (-folders[folder], folder), default=".")

@@ -1,4 +1,4 @@
-"""What tests say about edits. The project's tests and the policy's run in the jail, on copies of the project."""
+"""Runs tests on edits: the project's tests and the policy's, in the jail, on copies of the project."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,23 +20,21 @@ from strop_verify.verification.project.runs import RunRequest
 from strop_verify.verification.settings import Settings, limits_of
 
 _SLOWER = 4.0
-"""Times as much CPU time as the unchanged project, that a run with an edit may take."""
+"""Factor on the unchanged project's CPU time that a run with an edit may take in addition."""
 
 
 class RepairWatch(Protocol):
-    """Follows a repair as it happens."""
+    """Reports the progress of a repair."""
 
     def say(self, line: str) -> None:
-        """One line; it may hold text that the model wrote."""
+        """Reports one line, which may hold the model's text."""
 
     def progress(self, label: str, total: int) -> AbstractContextManager[Callable[[], None]]:
-        """Work of `total` parts; the function is called after each."""
+        """Reports work of `total` parts; the context's function must be called after each."""
 
 
 class ProjectTests:
-    """A repository's own tests, run in the jail on fresh copies; `say` gets a line a broken run. Not for several
-    threads.
-    """
+    """A repository's own tests, run in the jail on fresh copies; `say` gets a line per failed run. Not thread-safe."""
 
     def __init__(
         self,
@@ -54,7 +52,7 @@ class ProjectTests:
         self._backend: Backend | None = None
 
     def passing(self) -> list[str]:
-        """Tests that pass three times. Raises UserError where there is none."""
+        """The tests that pass three times. Raises UserError if there is none."""
         found = self._project.tests()
         seconds = _SLOWER * sum(result.seconds for result in self._project.baseline.values())
         limits = self._settings.limits
@@ -64,7 +62,7 @@ class ProjectTests:
         return found
 
     def run(self, changes: Changes, tests: Sequence[str]) -> dict[str, bool]:
-        """Whether each test passes, where it ran; {} for a run that was tampered with, or broke its process twice."""
+        """Whether each test that ran passes; {} for a run that was tampered with, or killed its worker twice."""
         files = {path: text for path, text in changes.items() if text is not None}
         removed = [path for path, text in changes.items() if text is None]
         for _ in range(2):
@@ -80,7 +78,7 @@ class ProjectTests:
         return {}
 
     def close(self) -> None:
-        """Ends every process. Safe to call twice."""
+        """Ends all processes. May be called twice."""
         self._close_backend()
         self._project.close()
 
@@ -98,22 +96,24 @@ class ProjectTests:
 
 @dataclass
 class Bench:
-    """Runs the tests on a repair's edits."""
+    """Runs the tests on a repair's edits.
+
+    seconds     time for all runs of edits together, half of it for regression tests
+    tests_kept  the regression tests that were run
+    files_kept  the policy's test files that fail before, reduced to their failing tests
+    """
 
     tests: ProjectTests
     applied: Applied
     seconds: float
-    """For all runs of edits together; half of it for regression tests."""
     seed: int
     watch: RepairWatch
     note: Callable[[str], None]
     tests_kept: list[str] = field(default_factory=list)
-    """Regression tests that were run."""
     files_kept: list[TestFile] = field(default_factory=list)
-    """Test files of the policy that fail before, with only those of their tests that do."""
 
     def regression(self) -> list[Edit]:
-        """The edits with the tests that each breaks; None in them where the project has no tests."""
+        """The edits with the tests that each breaks; unchanged if the project has no passing tests."""
         edits = self.applied.edits
         self.watch.say("regression: looking for tests that pass")
         try:
@@ -137,7 +137,7 @@ class Bench:
         return out
 
     def _affordable(self, tests: Sequence[str], edits: int, seconds: float) -> list[str]:
-        """As many tests as half of the time allows for every edit: all, or a seeded choice."""
+        """All tests, or a seeded choice of as many as half of the time allows for every edit."""
         share = self.seconds / 2 / max(1e-9, seconds * edits)
         if share >= 1:
             return list(tests)
@@ -147,9 +147,7 @@ class Bench:
         return [test for test in tests if test in kept]
 
     def reproduction(self, edits: Sequence[Edit], files: Sequence[TestFile]) -> list[Edit]:
-        """The edits, those that break fewest tests with the reproduction tests that they pass; each test file runs
-        alone.
-        """
+        """The edits; those that break fewest tests get the reproduction tests that they pass. Each file runs alone."""
         if not files:
             return list(edits)
         least = min(len(edit.broken or ()) for edit in edits)

@@ -1,1 +1,1 @@
-"""What people and other programs ask: where something is (docs/search.md), what to type next (docs/next-edit.md)."""
+"""Servers: code search (docs/search.md), next-edit suggestions (docs/next-edit.md), a policy behind OpenAI's API."""

@@ -1,7 +1,7 @@
-"""How sure a model must be of a suggestion for it to be shown, learnt from suggestions whose outcome is known.
+"""Learns how confident a model must be for a suggestion to be shown, from suggestions whose outcome is known.
 
-What is learnt is the confidence (`edit_model.confidence`) above which the sum of utilities is largest: .75 for an
-accepted suggestion, -.25 for another and 0 for silence (`tasks.comparison.THRESHOLD`).
+The learnt value is the least confidence (`edit_model.confidence`) that maximizes the sum of utilities: .75 for an
+accepted suggestion, -.25 for any other, 0 for silence (`tasks.comparison.THRESHOLD`).
 """
 
 import math
@@ -19,12 +19,12 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.files import read_jsonl
 
 FEWEST = 20
-"""Suggestions with a known outcome from which something is learnt."""
+"""Fewest suggestions with a known outcome to learn from."""
 
 
 @dataclass(frozen=True)
 class JudgedEdit:
-    """A suggestion and what became of it. `sure`: its confidence; `accepted` is None for silence."""
+    """A suggestion's confidence `sure` and its outcome `accepted`, None for silence."""
 
     sure: float
     accepted: bool | None
@@ -32,14 +32,14 @@ class JudgedEdit:
 
 @dataclass(frozen=True)
 class LearntConfidence:
-    """What was learnt. Utilities are means over all states, those of silence too.
+    """What was learnt. Utilities are means over all states, including silent ones.
 
-    least     confidence to ask for: 0 shows everything, 1 nothing
-    shown     suggestions that have it
-    accepted  those of them that were accepted
-    utility   of showing these
-    all       of showing every suggestion
-    other     of each half of the states, with what is learnt from the other half alone
+    least     confidence required to show a suggestion: 0 shows everything, 1 nothing
+    shown     number of suggestions that have it
+    accepted  how many of these were accepted
+    utility   of showing only these
+    all       utility of showing every suggestion
+    other     cross-validated utility: each half of the states with the confidence learnt from the other half
     """
 
     least: float
@@ -51,10 +51,12 @@ class LearntConfidence:
 
 
 def learn(judged: Sequence[JudgedEdit]) -> LearntConfidence:
-    """The best confidence to ask for. Raises UserError where too few suggestions are known."""
+    """The best confidence to require. Raises UserError for fewer than FEWEST suggestions with a known outcome."""
     said = [one for one in judged if one.accepted is not None]
     if len(said) < FEWEST:
-        raise UserError(f"{len(said)} suggestions whose outcome is known; {FEWEST} are needed to learn from")
+        raise UserError(
+            f"{len(said)} suggestions with a known outcome; at least {FEWEST} are needed to learn"
+        )
     least, halves = _best(judged), (judged[::2], judged[1::2])
     shown = [one for one in said if one.sure >= least]
     other = sum(_sum(halves[at], _best(halves[1 - at])) for at in (0, 1))
@@ -69,8 +71,8 @@ def learn(judged: Sequence[JudgedEdit]) -> LearntConfidence:
 
 
 def judged_from(source: Path, model: EditModel, checkpoint: str) -> list[JudgedEdit]:
-    """What became of suggestions: of those of this checkpoint in a log or a folder of logs; else of those that the
-    model makes in the states of next-edit tasks, as the simulated user `nearer` sees them. Raises UserError.
+    """Suggestions with their outcomes. From a log or a folder of logs: those of this checkpoint; from next-edit tasks:
+    those that the model makes, as the simulated user `nearer` takes them. Raises UserError.
     """
     if source.is_dir() or "check" not in next(iter(read_jsonl(source)), {}):
         return list(_in_log(source, checkpoint))
@@ -100,7 +102,7 @@ def _in_tasks(model: EditModel, checks: Iterable[NextEditCheck]) -> Iterator[Jud
 
 
 def _best(judged: Sequence[JudgedEdit]) -> float:
-    """The confidence with the largest sum, cut to two digits; 1 where none is above 0."""
+    """The confidence with the largest sum, rounded down to two digits; 1 if no sum is above 0."""
     best, least = 0.0, 1.0
     for sure in sorted({math.floor(100 * one.sure) / 100 for one in judged if one.accepted is not None}):
         if (here := _sum(judged, sure)) > best:

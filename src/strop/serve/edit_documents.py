@@ -1,12 +1,12 @@
-"""The files that an editor has open, and its places in them.
+"""The files that an editor has open, and positions in them.
 
-A place is a line and a column in units of the encoding that client and server agreed on (LSP 3.18, "Position"): bytes
-of UTF-8, units of UTF-16, or characters. Lines end at LF, CRLF and CR, and at nothing else: not at form feeds, NEL or
-U+2028, at which Python's `splitlines` ends them. A column beyond the line means its end, a line beyond the last one the
-end of the text, and a column inside a character its beginning.
+A position is a line and a column in units of the encoding that client and server agreed on (LSP 3.18, "Position"):
+bytes of UTF-8, units of UTF-16, or characters. Only LF, CRLF and CR end a line, unlike in Python's `splitlines`, which
+also splits at form feeds, NEL and U+2028. A column beyond the line means its end, a line beyond the last one the end of
+the text, and a column inside a character its beginning.
 
-pygls's own documents are not used: they end lines as Python does, miscount at the end of a text without a last line
-end, and move the client's columns in place.
+pygls's own documents are not used: they split lines as Python does, miscount at the end of a text without a final line
+end, and modify the client's columns in place.
 """
 
 import logging
@@ -26,11 +26,11 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 _LINE_END = re.compile(r"\r\n?|\n")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _BYTES = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
-"""Of a unit."""
+"""Bytes of a unit of each encoding."""
 
 
 class TextPlaces:
-    """Offsets of a text and a client's places in it, each from the other. `encoding` is one of LSP's three."""
+    """Converts between offsets in a text and a client's positions. `encoding` is one of LSP's three."""
 
     def __init__(self, text: str, encoding: str = "utf-16") -> None:
         self._text, self._bytes = text, _BYTES[encoding]
@@ -40,7 +40,7 @@ class TextPlaces:
         self._stops = [*(end.start() for end in ends), len(text)]
 
     def offset(self, place: types.Position) -> int:
-        """Characters of the text before a place."""
+        """The number of characters before a position."""
         if place.line >= len(self._starts):
             return len(self._text)
         start, stop = self._starts[place.line], self._stops[place.line]
@@ -50,7 +50,7 @@ class TextPlaces:
         return start + bisect_right(list(accumulate(map(self._units, line))), place.character)
 
     def place(self, offset: int) -> types.Position:
-        """The place of an offset, 0 to the length of the text; of one inside a CRLF, the place before it."""
+        """The position of an offset from 0 to the length of the text; inside a CRLF, the position before it."""
         line = bisect_right(self._starts, offset) - 1
         before = self._text[self._starts[line] : min(offset, self._stops[line])]
         return types.Position(line, self._units(before))
@@ -61,7 +61,7 @@ class TextPlaces:
 
 @dataclass(frozen=True)
 class EditDocument:
-    """An open file as its client has it."""
+    """An open file, as the client has it."""
 
     uri: str
     source: str
@@ -69,7 +69,7 @@ class EditDocument:
     encoding: str = "utf-16"
 
     def changed(self, changes: Sequence[types.TextDocumentContentChangeEvent]) -> "EditDocument":
-        """After a client's changes, each of what the one before it left."""
+        """The document after a client's changes, applied in order."""
         text = self.source
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangePartial):
@@ -78,17 +78,17 @@ class EditDocument:
                 text = text[:start] + change.text + text[max(start, end) :]
             else:
                 text = change.text
-            if _SURROGATES.search(text):  # halves of a pair that came one after the other are one character
+            if _SURROGATES.search(text):  # joins the halves of a pair that arrived in separate changes
                 text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
         return replace(self, source=text)
 
     @property
     def text(self) -> str:
-        """What a model is shown: every line ends in LF, and a lone surrogate is U+FFFD. Places stay what they are."""
+        """The text for the model: line ends become LF, lone surrogates U+FFFD. Positions stay the same."""
         return _SURROGATES.sub("\ufffd", _LINE_END.sub("\n", self.source))
 
     def offset(self, place: types.Position) -> int:
-        """Characters of `text` before a place."""
+        """The number of characters of `text` before a position."""
         return TextPlaces(self.text, self.encoding).offset(place)
 
     def range(self, start: int, end: int) -> types.Range:
@@ -98,25 +98,25 @@ class EditDocument:
 
 
 class EditProtocol(LanguageServerProtocol):
-    """LSP whose changes go to the handler as the client sent them."""
+    """LSP that passes changes to the handler exactly as the client sent them."""
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Iterator[Any]:
-        """Leaves pygls's own document as it is."""
+        """Calls the handler without updating pygls's own document."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
 
 
 class EditorPipe(StdoutWriter):
-    """What is written once the editor has gone is left out: answers that were under way."""
+    """Drops what is written after the editor has gone, such as answers under way."""
 
     def write(self, data: bytes) -> None:
-        """Writes, or not."""
-        with suppress(BrokenPipeError, ValueError):  # the latter: our end is closed
+        """Writes to the pipe, if both of its ends are open."""
+        with suppress(BrokenPipeError, ValueError):  # ValueError: our end is closed
             super().write(data)
 
 
 def say_errors_in_a_line() -> None:
-    """From now on pygls writes no traceback for an error that is answered, and nothing of a cancel that comes late."""
+    """Stops pygls from logging tracebacks of errors that are sent to the client, and warnings of late cancels."""
     logging.getLogger("pygls").setLevel(logging.ERROR)
     logging.getLogger("pygls.protocol.json_rpc").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))

@@ -1,10 +1,10 @@
-"""The writing end of the log of suggested edits: one file a session in one folder, with one writer.
+"""Writes the log of suggested edits: one file per session in one folder, with one writer.
 
-What the events are, and how they are read, is `strop_verify.core.edit_events`.
+The events and their reader are in `strop_verify.core.edit_events`.
 
-Not written down are keys, tokens, passwords, private keys, `.env` files and files that by name hold such. A file with
-one is not logged at all, so that no part of it is: neither what stands beside it, nor a key half typed. Too much is
-held back rather than too little; there is no list of exceptions.
+Keys, tokens, passwords, private keys, `.env` files and files whose names suggest secrets are never logged. If a file
+holds a secret, nothing of its text is logged, so that neither its surroundings nor a half-typed key leaks. The patterns
+err on the side of withholding; there is no list of exceptions.
 """
 
 import hashlib
@@ -52,22 +52,22 @@ _NAMED = re.compile(
     ["']?\s*(:\s*\w+\s*)?[:=]>?\s*[rbf]?["'`][^"'`\s]""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""Of a value in quotes: `token = next()` is code."""
+"""Matches only quoted values, since `token = next()` is code."""
 _SETTING = re.compile(r"\s*(export\s+)?[A-Z][A-Z0-9_]*=\S*.*")
 _RANDOM = re.compile(r"[A-Za-z0-9+/_=-]{24,}")
 _ENTROPY = 4.0
-"""Bits a character; words and names joined by _ have less, hexadecimal digits at most this."""
+"""Bits per character: words and names joined by _ have less, hexadecimal digits at most this."""
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
 
 
 def secret_name(path: str) -> bool:
-    """Whether a file of that name may hold secrets."""
+    """Whether a file of this name may hold secrets."""
     name = PurePath(path)
     return bool(_NAMES.fullmatch(name.name)) or not _FOLDERS.isdisjoint(name.parts)
 
 
 def secret_in(text: str) -> bool:
-    """Whether a text holds what may be a secret, also one that is being typed, or is the text of a `.env` file."""
+    """Whether a text may hold a secret, even a half-typed one, or is the text of a `.env` file."""
     lines = text.splitlines()
     said = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
     if said and all(_SETTING.fullmatch(line) for line in said):
@@ -90,10 +90,10 @@ def _random(word: str) -> bool:
 
 
 class EditEventLog:
-    """Appends events. Ids are made here."""
+    """Appends events and makes their ids."""
 
     def __init__(self, folder: Path, *, checkpoint: str, clock: Callable[[], float] = time.time) -> None:
-        """Raises UserError where the folder cannot be written."""
+        """Raises UserError if the folder cannot be written."""
         self.session, self.checkpoint, self._clock = secrets.token_hex(8), checkpoint, clock
         self._key = secrets.token_bytes(16)
         with files.writing(folder):
@@ -112,10 +112,10 @@ class EditEventLog:
         language: str = "",
         about: str = "",
     ) -> str:
-        """Writes what was suggested; returns its new id.
+        """Records a suggestion and returns its new id.
 
-        path   of the file that is edited
-        about  all of its text that the client sent: where a secret is in it, no token is written
+        path   path of the edited file
+        about  all text that the client sent: if it holds a secret, no tokens are written
         """
         secret = secret_name(path) or secret_in(about) or secret_in(made.completion.text)
         event = EditServed(
@@ -137,23 +137,23 @@ class EditEventLog:
         return event.id
 
     def shown(self, id: str) -> None:
-        """The client got it, and shows what it gets."""
+        """Records that the client received the suggestion and shows it."""
         self._write(EditShown(**self._ids(id), by="server"))
 
     def accepted(self, id: str, characters: int) -> None:
-        """So many characters of it were taken."""
+        """Records that `characters` of it were accepted."""
         self._write(EditAccepted(**self._ids(id), characters=characters))
 
     def dismissed(self, id: str) -> None:
-        """The user went on without it."""
+        """Records that the user continued without it."""
         self._write(EditDismissed(**self._ids(id)))
 
     def replaced(self, id: str, why: Leaving) -> None:
-        """It went away, and nobody decided about it."""
+        """Records that it went away without a decision by the user."""
         self._write(EditReplaced(**self._ids(id), why=why))
 
     def settled(self, id: str, *, kept: int, discarded: int) -> None:
-        """What is left of what was taken."""
+        """Records how many of the accepted characters were kept and discarded."""
         self._write(EditSettled(**self._ids(id), kept=kept, discarded=discarded))
 
     def close(self) -> None:

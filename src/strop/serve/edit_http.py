@@ -1,10 +1,10 @@
-"""The server that editors' completion plugins ask over HTTP, on this machine alone.
+"""The HTTP server for editors' completion plugins, on this machine only.
 
-    POST /v1/completions   OpenAI's, with `prompt` and `suffix`, or with both in one prompt in a model's markers (Zed)
+    POST /v1/completions   OpenAI's, with `prompt` and `suffix`, or both in one prompt with a model's markers (Zed)
     POST /infill           llama.cpp's (llama.vim, llama.vscode)
     GET  /health, /v1/models
 
-Threat model: that of `core.listening`; other users of the machine are kept out by a token.
+Threat model: that of `core.listening`; a token keeps out other users of the machine.
 """
 
 import asyncio
@@ -28,12 +28,12 @@ from strop_verify.core.listening import RequestGuard, read_json
 from strop_verify.core.rollout import SamplingParams
 
 MOST_BYTES = 1 << 20
-"""Of a body."""
+"""Largest body of a request, in bytes."""
 _MOST_STOPS = 16
 
 
 class _Sampling(BaseModel):
-    """What a client may say about sampling; null is not said. What else it says is left out."""
+    """A client's sampling options; null counts as absent. Other fields are ignored."""
 
     temperature: float | None = Field(default=None, ge=0, le=10)
     top_p: float | None = Field(default=None, gt=0, le=1)
@@ -41,7 +41,7 @@ class _Sampling(BaseModel):
     stream: bool | None = None
 
     def params(self, ours: SamplingParams, tokens: int | None) -> SamplingParams:
-        """Ours, with what the client says; never more tokens than ours."""
+        """Our parameters with the client's changes; never more tokens than ours."""
         stops = [self.stop] if isinstance(self.stop, str) else self.stop or []
         said = {"temperature": self.temperature, "top_p": self.top_p}
         return ours.model_copy(
@@ -54,7 +54,7 @@ class _Sampling(BaseModel):
 
 
 class CompletionsRequest(_Sampling):
-    """A body of /v1/completions."""
+    """The body of a request to /v1/completions."""
 
     prompt: str
     suffix: str | None = None
@@ -62,7 +62,7 @@ class CompletionsRequest(_Sampling):
 
 
 class InfillRequest(_Sampling):
-    """A body of /infill. `prompt` is what stands on the line before the cursor."""
+    """The body of a request to /infill. `prompt` is the cursor's line up to the cursor."""
 
     input_prefix: str = ""
     input_suffix: str = ""
@@ -79,7 +79,7 @@ class _Last:
 
 
 class EditHttp:
-    """The routes over one model and one log. `guard` is the application."""
+    """The routes for one model and one log. `guard` is the ASGI application."""
 
     def __init__(self, model: EditModel, log: EditEventLog, *, name: str, token: str = "") -> None:
         self._model, self._log, self._name = model, log, name
@@ -96,7 +96,7 @@ class EditHttp:
         self.guard = RequestGuard(app, key=token, most_bytes=MOST_BYTES, refusal=_fault)
 
     def close(self) -> None:
-        """Nobody tells any more what became of the last one."""
+        """Records the last suggestion as closed, since its outcome will not be known."""
         if self._last:
             self._log.replaced(self._last.id, "closed")
             self._last = None
@@ -131,7 +131,7 @@ class EditHttp:
         asked = InfillRequest.model_validate(body)
         start, timings = time.monotonic(), {"prompt_n": 0, "predicted_n": 0}
         answer: dict[str, Any] = {"content": "", "stop": True, "truncated": False, "tokens_cached": 0}
-        if asked.n_predict != 0:  # else a client that warms a cache up
+        if asked.n_predict != 0:  # 0: the client only warms a cache up
             tokens = None if asked.n_predict in (None, -1) else asked.n_predict
             params = asked.params(self._model.params, tokens)
             prefix = asked.input_prefix + asked.prompt
@@ -153,9 +153,9 @@ class EditHttp:
     async def _made(
         self, request: Request, dialect: Dialect, prefix: str, suffix: str, params: SamplingParams
     ) -> tuple[str, Suggested, str]:
-        """(id, what the model says, the part that goes to the cursor, which is all that these clients show), logged.
+        """(id, suggestion, its text at the cursor, which is all that these clients show). Logs the suggestion.
 
-        Raises StropError, and CancelledError where a newer request came or the client left.
+        Raises StropError, and CancelledError if a newer request came or the client left.
         """
         answer = asyncio.wrap_future(self._model.suggest(EditState(prefix + suffix, len(prefix)), params))
         leaving = asyncio.ensure_future(_left(request))
@@ -214,7 +214,7 @@ async def _left(request: Request) -> None:
 
 
 def _field(answer: Mapping[str, Any], path: str) -> Any:
-    """llama.cpp's: `timings/prompt_n` is a field in a field, answered under that name."""
+    """A field by llama.cpp's path syntax: `timings/prompt_n` is a nested field."""
     value: Any = answer
     for part in path.split("/"):
         value = value.get(part) if isinstance(value, Mapping) else None

@@ -1,4 +1,4 @@
-"""One model that answers one request at a time, the newest: an older one is cancelled, and frees the model at once."""
+"""A model that answers only the newest request: an older one is cancelled and frees the model at once."""
 
 import math
 import secrets
@@ -14,12 +14,12 @@ from strop_verify.core.protocols import CacheHandle, Policy, Request
 from strop_verify.core.rollout import Completion, SamplingParams
 
 _BEAT = 0.02
-"""Seconds that a policy which waits for another process is left alone."""
+"""Seconds of each call of `Policy.work`, between which cancelled requests are noticed."""
 
 
 @dataclass(frozen=True)
 class Suggested:
-    """A completion, what it was sampled from and what it asks for."""
+    """A completion, its prompt and sampling parameters, and the edit that it means; None for silence."""
 
     prompt: Sequence[int]
     seed: int
@@ -29,17 +29,17 @@ class Suggested:
 
 
 def confidence(completion: Completion) -> float:
-    """The geometric mean of its tokens' probabilities under the distribution that was sampled from; 1 for no tokens."""
+    """The geometric mean of the tokens' probabilities under the sampling distribution; 1 for no tokens."""
     logprobs = completion.logprobs
     return math.exp(min(0.0, math.fsum(logprobs) / len(logprobs))) if logprobs else 1.0
 
 
 class EditModel:
-    """A policy in a thread of its own. `suggest` may be called from any thread.
+    """A policy in its own thread. `suggest` may be called from any thread.
 
-    least  confidence below which a suggestion is silence
+    least  confidence below which a suggestion becomes silence
 
-    All requests are one play: the engine keeps what it computed of the last one, and the next begins much the same.
+    All requests share one cache handle: the next prompt usually begins like the last one.
     """
 
     def __init__(
@@ -53,9 +53,9 @@ class EditModel:
         self._thread.start()
 
     def suggest(self, state: EditState, params: SamplingParams | None = None) -> "Future[Suggested]":
-        """An edit, or silence. An older request is cancelled; cancelling the future frees the model.
+        """An edit, or silence. Cancels an older request; cancelling the future frees the model.
 
-        The future raises StropError where the policy does.
+        The future raises StropError if the policy fails.
         """
         with self._wanted:
             if self._asked:
@@ -74,7 +74,7 @@ class EditModel:
         return future
 
     def close(self) -> None:
-        """Gives up what is asked."""
+        """Cancels the current request, ends the thread and closes the policy."""
         with self._wanted:
             self._closed = True
             if self._asked:
@@ -106,7 +106,7 @@ class EditModel:
         while not answer.done():
             self.policy.work(_BEAT)
         if answer.cancelled():
-            self.policy.work(0)  # takes it out
+            self.policy.work(0)  # lets the policy drop it
             return
         done = answer.result()
         edit = self.prompt.edit(state, done) if confidence(done) >= self._least else None

@@ -1,4 +1,4 @@
-"""What a model is shown of a file that is edited, and what its answer means there."""
+"""Prompts for suggestions in an edited file, and the edits that the answers mean."""
 
 import re
 from dataclasses import dataclass
@@ -20,23 +20,23 @@ _MARKERS = (
     ("<|code_prefix|>", "<|code_suffix|>", "<|code_middle|>"),
     ("<PRE>", "<SUF>", "<MID>"),
 )
-"""What models that infill put before the prefix, before the suffix and before the middle."""
+"""Markers that infilling models expect before the prefix, before the suffix and before the middle."""
 _CHARACTERS = 8
-"""Characters a token, at most: longer texts are cut before they are encoded."""
+"""Characters allowed per token of the context: longer texts are cut before they are encoded."""
 _OPENING, _CLOSING, _OPENERS = "([{", ")]}", (":", "{")
-"""Brackets; what ends a line that opens a block."""
+"""Brackets, and what ends a line that opens a block."""
 _QUOTED = re.compile(r"""\"(?:\\.|[^"\\\n])*\"|'(?:\\.|[^'\\\n])*'""")
 _STEPS = 8
-"""A prompt's beginning moves on by this part of its length: a prompt that moves with every key is computed anew."""
+"""A prompt's beginning moves in steps of 1/_STEPS of its length: if it moved with every key, no cache would help."""
 
 
 @dataclass(frozen=True)
 class EditState:
-    """What an editor shows.
+    """The state of an editor.
 
     at       the cursor's offset in the text
-    path     of the file, relative to the project; "" where the client does not say
-    history  the newest edits, the oldest of them first
+    path     the file's path relative to the project; "" if the client does not send it
+    history  the newest edits, oldest first
     """
 
     text: str
@@ -46,7 +46,7 @@ class EditState:
 
 
 class TextEdit(NamedTuple):
-    """text[start:end] becomes `text`."""
+    """Replaces [start:end] of a text with `text`."""
 
     start: int
     end: int
@@ -57,27 +57,27 @@ class SuggestionPrompt(Protocol):
     """A prompt format."""
 
     note: str
-    """What a user should know of it, "" for nothing."""
+    """A note for the user, "" for none."""
 
     def ids(self, state: EditState) -> list[int]:
         """Token ids of the prompt."""
 
     def ends(self, state: EditState, answer: str) -> bool:
-        """Whether nothing that an answer may go on with can belong to its edit."""
+        """Whether sampling can stop: no continuation of the answer can belong to its edit."""
 
     def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
-        """What an answer asks for; None for silence, and for an answer that cannot be read."""
+        """The edit of an answer; None for silence or an answer that cannot be parsed."""
 
 
 class FimPrompt:
-    """Fill-in-the-middle prompts for a tokenizer: with its own markers where it has some, else the prefix alone.
+    """Fill-in-the-middle prompts: with the tokenizer's own markers if it has some, else only the prefix.
 
-    Text that is given never becomes a marker. The answer stands at the cursor, as far as it is one edit
-    (`logical_edit`); of one that was cut off, its whole lines are left.
+    Text of the file never becomes a marker. The answer is inserted at the cursor as far as it is one edit
+    (`logical_edit`); one that was cut off keeps its complete lines.
     """
 
     def __init__(self, tokenizer: Tokenizer, context: int) -> None:
-        """`context`: most tokens of a prompt; a quarter of them are for what stands behind the cursor."""
+        """`context`: most tokens of a prompt; at most a quarter of them hold the text after the cursor."""
         self._tokenizer, self._context = tokenizer, context
         inner = getattr(tokenizer, "inner", None)
         added = inner.added_tokens_decoder.items() if inner else ()
@@ -85,16 +85,14 @@ class FimPrompt:
         self._markers = next(
             (tuple(ids[one] for one in three) for three in _MARKERS if all(one in ids for one in three)), None
         )
-        blind = (
-            "the model has no markers to fill in the middle with; it sees what stands before the cursor alone"
-        )
+        blind = "the model has no fill-in-the-middle markers; it sees only the text before the cursor"
         self.note = "" if self._markers else blind
         control: frozenset[int] = getattr(tokenizer, "control_ids", frozenset())
         names = (re.escape(name) for name, id in ids.items() if id in control)
         self._control = re.compile("|".join(names) or "(?!)")
 
     def ids(self, state: EditState) -> list[int]:
-        """Token ids; the far ends of the text are cut."""
+        """Token ids of the prompt; text far from the cursor is cut off."""
         most, room = self._context, _CHARACTERS * self._context
         prefix, suffix = (
             state.text[_begin(state.at, room, room) : state.at],
@@ -110,32 +108,32 @@ class FimPrompt:
         return [first, *before[_begin(len(before), free, most) :], second, *after, third]
 
     def ends(self, state: EditState, answer: str) -> bool:
-        """Whether the edit is over, or a control token came."""
+        """Whether the edit is complete or a control token came."""
         return bool(self._control.search(answer)) or logical_edit(*_line_around(state), answer)[1]
 
     def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
-        """It is put in at the cursor, up to the first control token: what follows belongs elsewhere."""
+        """Inserts the answer at the cursor, up to the first control token."""
         text, line = self._control.split(answer.text, maxsplit=1)[0], _line_around(state)
         end, over = logical_edit(*line, text)
         if not over and (
             answer.finish_reason != "length" or text != answer.text
-        ):  # its last line is a whole one
+        ):  # its last line is complete
             end, over = logical_edit(*line, text + "\n")
             end = min(end, len(text)) if over else len(text)
         return TextEdit(state.at, state.at, text[:end]) if text[:end].strip() else None
 
 
 class WindowPrompt:
-    """The prompt of next-edit tasks: the newest edits and the lines around the cursor. The answer edits a few lines."""
+    """The prompt of next-edit tasks: the newest edits and the lines around the cursor, which the answer edits."""
 
     note = ""
 
     def __init__(self, tokenizer: Tokenizer, *, lines: int = 12, history: int = 3) -> None:
-        """`lines` of the window, and the newest edits that are shown."""
+        """`lines`: lines of the window; `history`: number of newest edits that are shown."""
         self._tokenizer, self._lines, self._history = tokenizer, lines, history
 
     def ids(self, state: EditState) -> list[int]:
-        """Token ids."""
+        """Token ids of the prompt."""
         _, window, cursor = self._window(state)
         parts = sections(state.path, window, cursor, state.history[-self._history :])
         return opening_ids(Opening(as_text(parts), sections=tuple(parts)), self._tokenizer)
@@ -145,7 +143,7 @@ class WindowPrompt:
         return False
 
     def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
-        """What changes, and no more; never without a text, which would be silence."""
+        """The smallest change, or the whole window where that change would only delete: an empty text means silence."""
         offset, window, _ = self._window(state)
         try:
             after = "\n".join(edited(window, "" if answer.finish_reason == "length" else answer.text))
@@ -156,7 +154,7 @@ class WindowPrompt:
             return None
         start = Prefix.similarity(before, after)
         end = Postfix.similarity(before[start:], after[start:])
-        if start + end == len(after):  # it takes out alone: all of the window is the text
+        if start + end == len(after):  # it only deletes: replace the whole window
             start = end = 0
         text = after[start : len(after) - end]
         return TextEdit(offset + start, offset + len(before) - end, text) if text else None
@@ -171,17 +169,17 @@ class WindowPrompt:
 
 
 def logical_edit(head: str, tail: str, text: str) -> tuple[int, bool]:
-    """(end, over): text[:end] are the whole lines of one edit; over: nothing that may follow belongs to it.
+    """(end, over): text[:end] holds the complete lines of one edit; `over`: nothing that follows can belong to it.
 
-    The text stands between the head and the tail of a line. Before a tail the edit is the rest of the line, up to a
-    bracket that the tail has. Else it is the line, to where its brackets are closed, with the block that it opens: what
-    is indented more, up to an empty line. A line that is whole already needs none.
+    The text is inserted between the head and the tail of a line. With a tail, the edit is the rest of the line, up to
+    the closing bracket that the tail begins with. Otherwise it is the logical line, until its brackets are closed, and
+    the block that it opens: the lines indented deeper, up to an empty one. A line that is complete already needs none.
     """
     if tail.strip():
         return _edit_before(tail.strip()[0], text)
     *lines, last = text.split("\n")
     begun, end, after = head, 0, 0
-    block, inside = -1, False  # indentation of the line that opens it; whether a line of it is there
+    block, inside = -1, False  # indentation of the line that opens a block; whether the block has a line yet
     for line in lines:
         begun, after = begun + line, after + len(line) + 1
         if not begun.strip():
@@ -204,7 +202,7 @@ def logical_edit(head: str, tail: str, text: str) -> tuple[int, bool]:
 
 
 def _edit_before(tail: str, text: str) -> tuple[int, bool]:
-    """The rest of a line before a tail that begins with that character."""
+    """`logical_edit` of the rest of a line whose tail begins with the character `tail`."""
     line, newline, _ = text.partition("\n")
     open = 0
     for at, one in enumerate(line):
@@ -215,7 +213,7 @@ def _edit_before(tail: str, text: str) -> tuple[int, bool]:
 
 
 def _goes_on(line: str) -> bool:
-    """Whether a logical line is not over: a bracket is open, but for a brace at its end, which opens a block."""
+    """Whether a logical line continues: it ends in a backslash, or a bracket is open (a final brace opens a block)."""
     code = _QUOTED.sub("", line).rstrip()
     open = sum((one in _OPENING) - (one in _CLOSING) for one in code)
     return code.endswith("\\") or (open > 0 and not code.endswith("{"))
@@ -226,22 +224,22 @@ def _indent(line: str) -> int:
 
 
 def _line_around(state: EditState) -> tuple[str, str]:
-    """What stands on the cursor's line before and behind it."""
+    """The cursor's line before and after the cursor."""
     return state.text[: state.at].rpartition("\n")[2], state.text[state.at :].partition("\n")[0]
 
 
 def _begin(length: int, free: int, most: int) -> int:
-    """Where to cut what has only `free` places of `most`: the same for most lengths that follow one another."""
+    """Where to cut a sequence to at most `free` items: the same place for most consecutive lengths (`_STEPS`)."""
     step = max(1, most // _STEPS)
     return max(0, -(-(length - free) // step) * step)
 
 
 def parts_of(prompt: str) -> tuple[str, str]:
-    """(prefix, suffix) of a prompt that a client wrote with the markers of some model; (prompt, "") of another."""
+    """(prefix, suffix) of a prompt that a client wrote with some model's markers; (prompt, "") without markers."""
     for first, second, third in _MARKERS:
         if prompt.lstrip().startswith(first) and prompt.rstrip().endswith(third) and second in prompt:
             prefix, _, suffix = prompt.strip().removeprefix(first).removesuffix(third).partition(second)
-            if first == "<PRE>":  # written with a space around
+            if first == "<PRE>":  # these markers are surrounded by spaces
                 prefix, suffix = prefix.removeprefix(" "), suffix.removesuffix(" ")
                 prefix = prefix.removesuffix(" ")
             return prefix, suffix

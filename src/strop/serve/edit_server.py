@@ -1,10 +1,9 @@
-"""Both faces of one process: LSP on stdin and stdout, where an editor started it, and HTTP on loopback.
+"""One process with two interfaces: LSP on stdin and stdout, if an editor started it, and HTTP on loopback.
 
-To an editor it speaks `textDocument/inlineCompletion` of LSP 3.18 on a pair of pipes. An accepted suggestion comes back
-as the command `strop.accepted`, which editors run by themselves; what else the user makes of it shows in the next
-change or the next request:
+LSP uses `textDocument/inlineCompletion` (3.18) on a pair of pipes. Editors report an accepted suggestion by running the
+command `strop.accepted`. Every other outcome shows in the next change or request:
 
-    the command with its id           accepted; settled once its file rests
+    the command with its id           accepted; settled once its file stops changing
     a change that begins to type it   replaced (typed)
     any other change                  dismissed
     a request at the same place       replaced (newer)
@@ -43,36 +42,35 @@ from strop_verify.core.errors import StropError
 from strop_verify.core.listening import GuardedServer
 
 ACCEPTED = "strop.accepted"
-"""The command that says a suggestion was taken; its argument is the suggestion's id."""
+"""The command that reports an accepted suggestion; its argument is the suggestion's id."""
 _MOST = 1 << 22
-"""Characters of a file; larger ones get no suggestion."""
+"""Characters of the largest file that gets suggestions."""
 _FAILED = -32803
 """LSP's RequestFailed."""
 _REMEMBERED = 1000
-"""Suggestions whose acceptance is waited for."""
+"""Most suggestions whose acceptance is awaited."""
 _EDITS, _AROUND = 8, 6
-"""Edits that are remembered, and the most lines of one: what spans more is another."""
+"""Number of edits that are remembered, and the most lines of one: changes that span more begin a new edit."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
 class FollowedEdit:
-    """A suggestion for the file's text `before`."""
+    """A suggestion for the file's text `before`. `at`: the cursor's offset at the request."""
 
     id: str
     uri: str
     before: str
     at: int
-    """The cursor's offset as it was asked for."""
     edit: TextEdit
 
     def inserted(self) -> str:
-        """The file with the suggestion in it."""
+        """The file's text with the suggestion applied."""
         start, end, text = self.edit
         return self.before[:start] + text + self.before[end:]
 
     def is_begun(self, text: str) -> bool:
-        """Whether the text is the file with a beginning of the suggestion typed in."""
+        """Whether the text is the file with the beginning of the suggestion typed in."""
         start, end, new = self.edit
         known = Prefix.similarity(self.before[start:end], new)
         at, more, new = start + known, len(text) - len(self.before), new[known:]
@@ -87,20 +85,20 @@ class _Settling:
 
 
 class EditHistory:
-    """The newest edits of all files: what is typed around one place is one edit."""
+    """The newest edits of all files. Consecutive changes around one place are one edit."""
 
     def __init__(self) -> None:
         self._done: deque[tuple[str, list[str], list[str]]] = deque(maxlen=_EDITS)
         self._open: dict[str, tuple[list[str], list[str]]] = {}
-        """Lines of each file as its newest edit began, and now; that edit's last."""
+        """Each file's lines when its newest edit began, and its lines now; the file edited last comes last."""
 
     def opened(self, uri: str, text: str) -> None:
-        """A file is there."""
+        """Records that a file was opened."""
         lines = text.split("\n")
         self._open[uri] = lines, lines
 
     def changed(self, uri: str, text: str) -> None:
-        """A file has another text."""
+        """Records a file's new text."""
         begun, before = self._open.pop(uri, ([], []))
         now = text.split("\n")
         if begun is not before and max(map(len, _changed(begun, now))) > _AROUND:
@@ -109,14 +107,14 @@ class EditHistory:
         self._open[uri] = begun, now
 
     def newest(self, shown: Callable[[str], str]) -> tuple[PastEdit, ...]:
-        """The newest edits, the oldest of them first, with the paths that `shown` gives; "" leaves a file out."""
+        """The newest edits, oldest first, with the paths that `shown` gives; "" leaves a file out."""
         under_way = ((uri, *_changed(begun, now)) for uri, (begun, now) in self._open.items() if begun != now)
         edits = [PastEdit(path=shown(uri), old=old, new=new) for uri, old, new in (*self._done, *under_way)]
         return tuple(edit for edit in edits if edit.path)[-_EDITS:]
 
 
 def _changed(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
-    """The lines between those that both begin and end with."""
+    """The lines of both without their common beginning and end."""
     start, most = 0, min(len(before), len(after))
     while start < most and before[start] == after[start]:
         start += 1
@@ -127,9 +125,10 @@ def _changed(before: list[str], after: list[str]) -> tuple[list[str], list[str]]
 
 
 class EditFollower:
-    """Follows the suggestion that is shown, and those that were accepted until they settle. Of one thread, with a loop.
+    """Follows the shown suggestion, and accepted ones until they settle. For one thread with an event loop.
 
-    settling, lost  seconds: the rest after which an accepted text is settled, and when that is given up
+    settling  seconds without a change of its file after which an accepted suggestion is settled
+    lost      seconds after which waiting for that is given up
     """
 
     def __init__(self, log: EditEventLog, *, settling: float = SETTLING, lost: float = LOST) -> None:
@@ -141,12 +140,12 @@ class EditFollower:
         self.history = EditHistory()
 
     def opened(self, uri: str, text: str) -> None:
-        """A file is there."""
+        """Records that a file was opened."""
         self._texts[uri] = text
         self.history.opened(uri, text)
 
     def show(self, edit: FollowedEdit) -> bool:
-        """Whether it may be sent: not where its file has changed since it was asked for."""
+        """Whether it may be sent: False if its file has changed since the request."""
         self._known[edit.id] = edit
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
@@ -158,18 +157,18 @@ class EditFollower:
         return True
 
     def asked(self, uri: str, at: int) -> None:
-        """A suggestion is asked for: the one that is shown goes away."""
-        if edit := self._taken_down():
-            same = (edit.uri, edit.at) == (uri, at)
-            if edit.uri == uri and self._texts.get(uri) == edit.inserted():  # its command may yet come
+        """Records a request for a suggestion, which removes the one that is shown."""
+        edit, self._shown = self._shown, None
+        if edit:
+            if edit.uri == uri and self._texts.get(uri) == edit.inserted():  # its command may still come
                 self._log.replaced(edit.id, "typed")
-            elif same:
+            elif (edit.uri, edit.at) == (uri, at):
                 self._log.replaced(edit.id, "newer")
             else:
                 self._log.dismissed(edit.id)
 
     def changed(self, uri: str, text: str) -> None:
-        """A file has another text."""
+        """Records a file's new text."""
         if self._texts.get(uri) == text:
             return
         self._texts[uri] = text
@@ -186,7 +185,7 @@ class EditFollower:
                 self._wait(one)
 
     def accepted(self, id: str) -> None:
-        """The client says that it was taken; what is not known or known already is left out."""
+        """Records that the client accepted a suggestion; ignores unknown ids and repeated reports."""
         edit = self._known.pop(id, None)
         if edit is None:
             return
@@ -197,7 +196,7 @@ class EditFollower:
         self._wait(one)
 
     def closed(self, uri: str | None = None) -> None:
-        """A file closes, or all."""
+        """Records that a file was closed, or all files."""
         if self._shown and uri in (None, self._shown.uri):
             self._log.replaced(self._shown.id, "closed")
             self._shown = None
@@ -206,15 +205,11 @@ class EditFollower:
         if uri is not None:
             self._texts.pop(uri, None)
 
-    def _taken_down(self) -> FollowedEdit | None:
-        edit, self._shown = self._shown, None
-        return edit
-
     def _wait(self, one: _Settling) -> None:
         if one.timer:
             one.timer.cancel()
         loop = asyncio.get_running_loop()
-        if loop.time() > one.give_up:  # nobody knows what is its text and what is not
+        if loop.time() > one.give_up:  # by now its characters cannot be told from others
             del self._taken[one.edit.id]
         else:
             one.timer = loop.call_later(self._settling, self._settle, one)
@@ -230,7 +225,7 @@ class EditFollower:
 
 
 def characters_kept(before: str, after: str, start: int, end: int) -> int:
-    """How many characters of before[start:end] are still there, by the longest common subsequence."""
+    """How many characters of before[start:end] are in `after`, by the longest common subsequence."""
     return sum(
         max(0, min(end, code.src_end) - max(start, code.src_start))
         for code in LCSseq.opcodes(before, after)
@@ -239,7 +234,7 @@ def characters_kept(before: str, after: str, start: int, end: int) -> int:
 
 
 async def serve_lsp(server: LanguageServer, stdin: BinaryIO, stdout: BinaryIO) -> None:
-    """Serves until the client says exit or stdin ends."""
+    """Serves until the client sends `exit` or stdin ends."""
     reader = asyncio.StreamReader(limit=_MOST * 8)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), stdin)
     server.protocol.set_writer(EditorPipe(stdout))
@@ -254,13 +249,13 @@ async def serve_lsp(server: LanguageServer, stdin: BinaryIO, stdout: BinaryIO) -
 
 
 def language_server(model: EditModel, log: EditEventLog, follower: EditFollower) -> LanguageServer:
-    """The routes over one model and one log."""
+    """The LSP handlers for one model and one log."""
     server = LanguageServer("strop-edits", __version__, protocol_cls=EditProtocol)
     documents: dict[str, EditDocument] = {}
     client = [""]
 
     def shown(uri: str) -> str:
-        """The path of an edited file in a prompt; "" where what was edited may be a secret."""
+        """The path of an edited file in a prompt; "" if the file is closed or may hold a secret."""
         path, document = _path(uri), documents.get(uri)
         hidden = document is None or secret_name(path) or secret_in(document.text)
         return "" if hidden else os.path.relpath(path, server.workspace.root_path or "/")
@@ -340,7 +335,7 @@ def _path(uri: str) -> str:
 
 
 def started_by_an_editor() -> bool:
-    """Whether stdin is a pipe, as editors start a language server."""
+    """Whether stdin is a pipe or a socket, as it is for a language server that an editor starts."""
     try:
         mode = os.fstat(0).st_mode
     except OSError:
@@ -351,7 +346,7 @@ def started_by_an_editor() -> bool:
 def serve(
     model: EditModel, log: EditEventLog, http: EditHttp, *, listening: socket | None, lsp: bool
 ) -> None:
-    """Serves until the editor ends or leaves, or else until a signal comes; then closes the model and the log."""
+    """Serves until the editor ends, or without one until a signal; then closes the model and the log."""
     follower = EditFollower(log)
     try:
         asyncio.run(_serve(model, log, http, follower, listening, lsp))
@@ -386,7 +381,7 @@ async def _serve(
 
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:
-    """stdin and stdout of the protocol; what a library prints goes to stderr from now on."""
+    """The protocol's stdin and stdout. From now on, what libraries print to stdout goes to stderr."""
     stdout = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return os.fdopen(os.dup(0), "rb", buffering=0), stdout

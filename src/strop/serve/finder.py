@@ -1,4 +1,4 @@
-"""`PlaceFinder`: where in a folder something is, by plays of `search` on folders of one's own, with one policy."""
+"""`PlaceFinder`: finds code in any folder by plays of the environment `search` with one policy."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -22,9 +22,9 @@ from strop_verify.core.rollout import SamplingParams
 from strop_verify.core.task import Task
 
 TASK = "search"
-"""The id of what is asked, in a file of scripted answers."""
+"""The id of the question's task, for files of scripted answers."""
 _GRACE = 2.0
-"""Seconds that closing waits for a question that is looked into."""
+"""Seconds that closing waits for a question in progress."""
 
 
 _WHY: Mapping[str, str] = {
@@ -35,16 +35,16 @@ _WHY: Mapping[str, str] = {
     "deadline": "the time was up; --seconds gives more",
     "cancelled": "it was cancelled",
 }
-"""For people: what the play says of its end is written for models."""
+"""Reasons for users; the play's own texts are written for models."""
 
 
 class PlaceFinder:
-    """Opens the policy of a recipe and asks it, one question after the other, from any thread."""
+    """Opens a recipe's policy and asks it one question at a time, from any thread."""
 
     def __init__(self, recipe: Recipe) -> None:
-        """Raises UserError where the model or a package is missing."""
+        """Raises UserError if the model or a package is missing, or the recipe's environment is not `search`."""
         if recipe.task_set.environment.type != "search":
-            raise UserError(f"tasks.environment.type={recipe.task_set.environment.type} is not search")
+            raise UserError(f"tasks.environment.type={recipe.task_set.environment.type} must be search here")
         self._recipe, self._lock = recipe, threading.Lock()
         self._policy = None if recipe.policy.script else open_policy(recipe)
 
@@ -53,21 +53,21 @@ class PlaceFinder:
 
     def __exit__(self, *_: object) -> None:
         getattr(self._policy, "close", lambda: None)()
-        self._lock.acquire(timeout=_GRACE)  # so that a question of another thread gives its tree back
+        self._lock.acquire(timeout=_GRACE)  # lets another thread's question release its tree
 
     def find(
         self, folder: Path, question: str, watched: Callable[[Environment], Environment] = lambda one: one
     ) -> Found:
-        """What the policy names, at temperature 0, of the files as they are now; git's own where it is a checkout.
+        """The policy's answer, at temperature 0, on the current files; in a git checkout only those that git knows.
 
-        watched  may look at the play's environment as it plays
+        watched  wraps the play's environment, to observe it
 
-        Raises UserError, and VerificationError for a folder that holds nothing or too much.
+        Raises UserError, and VerificationError for a folder that holds no files or too many.
         """
         if not folder.is_dir():
             raise UserError(f"there is no folder {folder}")
         if not question.strip():
-            raise UserError("the question is empty; say what is looked for")
+            raise UserError("the question is empty; say what to look for")
         check = RetrievalCheck(tree=str(folder.resolve()), truth={})
         task = Task(id=TASK, family="search", statement=question, check=check)
         with self._lock, tree_of_check(check, keep=False) as tree, ExitStack() as stack:
@@ -86,17 +86,16 @@ class PlaceFinder:
             return Found({}, {}, why=_WHY.get(rollout.stop_reason, ours))
 
     def _scripted(self, task: Task, stack: ExitStack) -> Policy:
-        """A baseline's answer, or a file's, which is known for one task alone."""
+        """A policy of scripted answers, from a baseline or a file, which must be made for this task."""
         recipe = with_baseline(self._recipe, [task], stack)
         environment = played_by(recipe)
         return open_policy(
-            recipe,
-            prompts=lambda tokenizer: {task.id: opening_ids(environment(task).begin(), tokenizer)},
+            recipe, prompts=lambda tokenizer: {task.id: opening_ids(environment(task).begin(), tokenizer)}
         )
 
 
 def _found(answer: str, tree: SearchTree) -> Found:
-    """The places of an answer that are there."""
+    """The places of an answer, split into those that exist and unknown ones."""
     places: dict[str, list[tuple[int, int]]] = {}
     shown: dict[str, list[tuple[int, str]]] = {}
     unknown: list[str] = []
@@ -108,5 +107,5 @@ def _found(answer: str, tree: SearchTree) -> Found:
             shown[path] = [(n, texts[n - 1]) for first, last in inside for n in range(first, last + 1)]
         else:
             unknown.append(write_ranges({path: spans}))
-    why = "" if places else f"the answer names only what is not there: {', '.join(unknown)}"
+    why = "" if places else f"the answer names only places that do not exist: {', '.join(unknown)}"
     return Found(places, shown, tuple(unknown), why[:500])

@@ -1,4 +1,4 @@
-"""What a question gets for an answer, and who answers without a model."""
+"""The answer to a question of code search, and the finder that needs no model."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from strop_verify.core.ranges import Ranges, write_ranges
 from strop_verify.core.text import printable
 
 MOST_LINES = 200
-"""Lines of an answer that are shown."""
+"""Most lines of an answer that are shown."""
 WIDTH = 200
 
 
@@ -17,10 +17,10 @@ WIDTH = 200
 class Found:
     """An answer.
 
-    places   those of the folder's files and lines, in the order of the answer
-    lines    path to (number, text) of what stands there
-    unknown  what the answer names that is not there
-    why      why there is no place, one line
+    places   the named files and lines that exist, in the order of the answer
+    lines    path -> (number, text) of each line of the places
+    unknown  named places that do not exist
+    why      one line that says why there is no place
     """
 
     places: Ranges
@@ -29,7 +29,7 @@ class Found:
     why: str = ""
 
     def text(self, *, lines: bool, below: str = "") -> str:
-        """PATH:FIRST-LAST of each file, then its lines, MOST_LINES in all; `below`: a folder in front of paths."""
+        """PATH:FIRST-LAST of each file, then its lines, MOST_LINES in all; `below`: a folder to prefix paths with."""
         return printable("\n".join(self._rows(lines, f"{below}/" if below else "")))
 
     def _rows(self, lines: bool, prefix: str) -> Iterator[str]:
@@ -45,14 +45,14 @@ class Found:
 
 
 Find = Callable[[Path, str], Found]
-"""Where in a folder something is. Raises UserError, VerificationError."""
+"""Answers a question about a folder. Raises UserError, VerificationError."""
 
 
 class LexicalFinder:
-    """Answers by the words of the question, from any thread; keeps what it has read of folders."""
+    """Answers by the words of the question, from any thread; keeps its index of the folders in memory."""
 
     def __init__(self, seconds: float) -> None:
-        """`seconds`: for one question."""
+        """`seconds`: time limit of one question."""
         self._locator = Locator(seconds)
 
     def __enter__(self) -> "LexicalFinder":
@@ -62,10 +62,10 @@ class LexicalFinder:
         pass
 
     def find(self, folder: Path, question: str) -> Found:
-        """The best files with the lines of their best chunks, as they are now. Raises UserError."""
+        """The best files with the current lines of their best chunks. Raises UserError."""
         places = self._locator.find(folder, question)
         return Found(
             {place.path: place.spans for place in places},
             {place.path: list(place.lines) for place in places},
-            why="" if places else "no file holds a word of the question that says what is looked for",
+            why="" if places else "no file holds a distinctive word of the question",
         )

@@ -1,4 +1,4 @@
-"""A policy behind OpenAI's API: requests come from the server's thread, the policy works in that which calls `run`."""
+"""A policy behind OpenAI's API: requests come from the server's thread, the policy works in the thread of `run`."""
 
 import queue
 from collections.abc import Callable, Mapping, Sequence
@@ -16,26 +16,22 @@ from strop_verify.core.protocols import Policy, Request, Tokenizer
 from strop_verify.core.rollout import Completion, SamplingParams
 
 MOST_WAITING = 1024
-"""Requests that are answered at the same time or wait."""
+"""Most requests in progress, and most that wait."""
 MOST_CHOICES = 128
-"""Of one request."""
+"""Most choices of one request."""
 _PROMPTS: Mapping[Api, str] = {"chat": "messages", "text": "prompt", "responses": "input"}
-_SCHEMAS: Mapping[Api, str] = {
-    "chat": "response_format",
-    "text": "response_format",
-    "responses": "text",
-}
+_SCHEMAS: Mapping[Api, str] = {"chat": "response_format", "text": "response_format", "responses": "text"}
 _LENGTHS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
-"""What requests call these."""
+"""The names of a request's fields for the number of tokens."""
 _CUT = "\ufffd"
-"""What a character is read as whose bytes are not all there."""
+"""What decoding gives for an incomplete character."""
 _IDLE_SECONDS, _STEP_SECONDS = 0.2, 0.02
 
 
 class TokenPieces:
-    """The texts of an answer's tokens, which make up the answer's text laid end to end.
+    """The texts of an answer's tokens, which concatenate to the answer's text.
 
-    A token that ends inside a character has the text ""; the whole character is that of the token that ends it.
+    A token that ends inside a character has the text ""; the token that completes the character has all of it.
     """
 
     def __init__(self, tokenizer: Tokenizer, prompt: Sequence[int]) -> None:
@@ -44,7 +40,7 @@ class TokenPieces:
         self._start = self._read = 0
 
     def take(self, ids: Sequence[int], *, last: bool = False) -> None:
-        """Reads what is new of all the answer's tokens so far; `last`: a character that is not whole stays one."""
+        """Reads the new ones of all the answer's tokens so far; `last`: keeps an incomplete character at the end."""
         for end in range(len(self.texts) + 1, len(ids) + 1):
             known, whole = self._text(ids[self._start : self._read]), self._text(ids[self._start : end])
             if whole.endswith(_CUT) and not (last and end == len(ids)):
@@ -61,11 +57,11 @@ class TokenPieces:
 
 @dataclass(eq=False)
 class _Asked:
-    """A request on its way to a reply.
+    """A request in progress.
 
-    prompt   token ids, with what is begun of the answer
-    pieces   the tokens' texts, one a choice, where they are asked for
-    answers  one a choice
+    prompt   token ids, including the prefilled start of the answer
+    pieces   the tokens' texts of each choice, if they are asked for
+    answers  one completion per choice
     """
 
     request: ChatRequest
@@ -75,22 +71,22 @@ class _Asked:
     pieces: list[TokenPieces] = field(default_factory=list)
     answers: list[Future[Completion]] = field(default_factory=list)
 
-    def end(self, how: Callable[[], ChatReply]) -> None:
-        """Gives the reply, or what is raised instead."""
+    def end(self, how: ChatReply | RefusedChat) -> None:
+        """Cancels the samples and sets the reply."""
         for answer in self.answers:
             answer.cancel()
         with suppress(InvalidStateError):  # the client has gone
-            try:
-                self.reply.set_result(how())
-            except RefusedChat as error:
-                self.reply.set_exception(error)
+            if isinstance(how, RefusedChat):
+                self.reply.set_exception(how)
+            else:
+                self.reply.set_result(how)
 
 
 class PolicyService:
-    """Answers requests as they come, each by itself.
+    """Answers independent requests.
 
-    params  how it samples where a request doesn't say; `max_tokens` is the most that a request gets
-    seed    of requests that have none; each gets another
+    params  default sampling parameters; `max_tokens` is also the limit for a request
+    seed    from which the seeds of requests without one are derived
     """
 
     def __init__(self, policy: Policy, params: SamplingParams, seed: int) -> None:
@@ -100,16 +96,18 @@ class PolicyService:
         self._answering: list[_Asked] = []
 
     def ask(self, request: ChatRequest, hear: Hear) -> "Future[ChatReply]":
-        """See `policies.chat_server.Ask`. A reply that is cancelled is sampled no further."""
+        """See `policies.chat_server.Ask`. Cancelling the reply stops its sampling."""
         asked = _Asked(request, hear, Future())
         try:
             self._asked.put_nowait(asked)
         except queue.Full:
-            raise RefusedChat(f"{MOST_WAITING} requests wait already", 429, "rate_limit_exceeded") from None
+            raise RefusedChat(
+                f"{MOST_WAITING} requests are already waiting", 429, "rate_limit_exceeded"
+            ) from None
         return asked.reply
 
     def run(self) -> None:
-        """Answers until an exception ends it."""
+        """Answers requests until an exception ends the loop."""
         while True:
             self._take(_IDLE_SECONDS)
             while self._answering:
@@ -118,7 +116,7 @@ class PolicyService:
                 self._take(0.0)
 
     def _take(self, seconds: float) -> None:
-        """Begins what was asked; waits for the first where nothing goes on."""
+        """Starts the queued requests; waits up to `seconds` for the first one."""
         try:
             while len(self._answering) < MOST_WAITING:
                 asked = self._asked.get(timeout=seconds) if seconds else self._asked.get_nowait()
@@ -126,7 +124,7 @@ class PolicyService:
                 try:
                     self._begin(asked)
                 except RefusedChat as error:
-                    asked.end(_raising(error))
+                    asked.end(error)
         except queue.Empty:
             pass
 
@@ -152,18 +150,18 @@ class PolicyService:
         self._answering.append(asked)
 
     def _call_grammar(self, request: ChatRequest) -> str:
-        """Of a call that must be, where the policy can be held to it; else what it says is looked at in the end."""
+        """The grammar of a forced call if the policy can follow it, else "": then the answer is checked at the end."""
         can: Callable[[str], bool] | None = getattr(self._policy, "can_follow", None)
         rest = request.tools.rest
         return rest if rest and can and can(rest) else ""
 
     def _sampling(self, request: ChatRequest, prompt: int) -> tuple[SamplingParams, int]:
-        """How to sample, and the seed. Raises RefusedChat where there is no room for what is asked."""
+        """Sampling parameters and seed. Raises RefusedChat if the limit or the context has no room for the request."""
         given, own, most = request.sampling, self._params, self._params.max_tokens
         wanted = given.get("max_tokens", most)
         if wanted > most:
             name = next(one for one in _LENGTHS if request.body.get(one))
-            fault = f"{name}: {wanted} is more than the {most} that this server gives to an answer"
+            fault = f"{name}: {wanted} is more than {most}, this server's limit for an answer; lower it"
             raise RefusedChat(fault, param=name)
         room = wanted if self._context is None else self._context - prompt
         if room < (wanted if "max_tokens" in given else 1):
@@ -179,7 +177,7 @@ class PolicyService:
     def _hearing(
         self, asked: _Asked, number: int, params: SamplingParams
     ) -> Callable[[str, Sequence[int], Sequence[float]], None]:
-        """Passes on what is certain of an answer: whole characters, and nothing that may be a stop string's."""
+        """Passes on the certain part of an answer: complete characters, and nothing that may begin a stop string."""
         before = "".join(asked.request.tools.begun)
 
         def heard(text: str, ids: Sequence[int], logprobs: Sequence[float]) -> None:
@@ -195,7 +193,7 @@ class PolicyService:
         self, asked: _Asked, number: int, text: str, ids: Sequence[int], logprobs: Sequence[float], *,
         last: bool = False,
     ) -> list[tuple[str, float]]:  # fmt: skip
-        """(text, log-probability) of the tokens that begin in a text, where they are asked for."""
+        """(text, log-probability) of the tokens that begin in a text, if the request asks for them."""
         if not asked.request.logprobs:
             return []
         pieces = asked.pieces[number]
@@ -204,31 +202,34 @@ class PolicyService:
         return list(zip(pieces.texts[:count], logprobs[:count], strict=True))
 
     def _deliver(self) -> None:
-        """Gives the replies that are there, and lets go of those that nobody waits for."""
+        """Sends the finished replies and drops requests whose clients have gone."""
         left = []
         for asked in self._answering:
             if asked.reply.cancelled():
-                asked.end(_raising(RefusedChat("the client has gone")))
-                self._policy.work(0.0)  # which takes its rows out
+                asked.end(RefusedChat("the client has gone"))
+                self._policy.work(0.0)  # lets the policy drop its rows
             elif (error := next(filter(None, map(_error, asked.answers)), None)) is not None:
-                asked.end(_raising(RefusedChat(str(error), 500, "policy_error")))
+                asked.end(RefusedChat(str(error), 500, "policy_error"))
             elif all(answer.done() for answer in asked.answers):
-                asked.end(lambda asked=asked: self._reply(asked))  # type: ignore[misc]
+                asked.end(self._reply(asked))
             else:
                 left.append(asked)
         self._answering = left
 
-    def _reply(self, asked: _Asked) -> ChatReply:
+    def _reply(self, asked: _Asked) -> ChatReply | RefusedChat:
         choices = []
         for number, answer in enumerate(asked.answers):
             said = answer.result()
             pieces = self._pieces(asked, number, said.text, said.token_ids, said.logprobs, last=True)
-            choices.append(choice_of(asked.request, said, pieces))
+            try:
+                choices.append(choice_of(asked.request, said, pieces))
+            except RefusedChat as refused:
+                return refused
         return ChatReply(len(asked.prompt), tuple(choices))
 
 
 def _within(texts: Sequence[str], length: int) -> int:
-    """How many of the tokens begin in a text of that length."""
+    """How many of the tokens begin within a text of this length."""
     at = 0
     for number, text in enumerate(texts):
         if at >= length:
@@ -239,10 +240,3 @@ def _within(texts: Sequence[str], length: int) -> int:
 
 def _error(answer: Future[Completion]) -> BaseException | None:
     return answer.exception() if answer.done() and not answer.cancelled() else None
-
-
-def _raising(error: RefusedChat) -> Callable[[], ChatReply]:
-    def end() -> ChatReply:
-        raise error
-
-    return end

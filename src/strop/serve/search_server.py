@@ -1,4 +1,4 @@
-"""The MCP server of `strop serve-search`: one tool, which answers where in a repository something is.
+"""The MCP server of `strop serve-search`, with one tool that finds code in a repository.
 
 It serves on stdin and stdout, or over HTTP (streamable, without sessions) behind the guard of `core.listening`.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcp.server import MCPServer
 
 PATH = "/mcp"
-"""Of the URL."""
+"""Path of the server's URL."""
 _WHAT = """Finds where in the repository something is: the files and lines that matter for a request.
 Answers with PATH:FIRST-LAST of each file and with those lines."""
 _Question = Annotated[
@@ -36,14 +36,14 @@ _Below = Annotated[
 
 
 def serve_pipes(find: Find, root: Path) -> None:
-    """Serves until stdin ends. Nothing outside of `root` is looked at."""
+    """Serves until stdin ends. Only files below `root` are searched."""
     threads = Threads()
     server = _server(find, root, threads)
     threads.submit(server.run).result()  # in a thread as well: reading stdin cannot be interrupted
 
 
 def serve_http(find: Find, root: Path, listening: Socket, host: str) -> None:
-    """Serves at PATH until a signal, where `host` is listened on."""
+    """Serves at PATH until a signal. `host` is the address that `listening` is bound to."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     app = _server(find, root, Threads()).streamable_http_app(
@@ -54,7 +54,7 @@ def serve_http(find: Find, root: Path, listening: Socket, host: str) -> None:
 
 
 def _server(find: Find, root: Path, threads: Threads) -> "MCPServer":
-    """The server with its tool. `threads`: which keep no process alive, so that it ends at once, whatever goes on."""
+    """The server with its tool. `threads` must not keep the process alive, so that it ends at once at any time."""
     from mcp.server import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import ToolAnnotations
@@ -69,7 +69,7 @@ def _server(find: Find, root: Path, threads: Threads) -> "MCPServer":
         try:
             place = (root / folder).resolve()
             if not place.is_relative_to(root):
-                raise ToolError(f"{folder!r:.200} is outside of the repository")
+                raise ToolError(f"{folder!r:.200} is outside the repository")
             found = await asyncio.wrap_future(threads.submit(lambda: find(place, question)))
         except (StropError, ValueError) as error:
             raise ToolError(" ".join(str(error).split())) from error

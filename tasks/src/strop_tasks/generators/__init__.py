@@ -1,4 +1,4 @@
-"""Tasks made from a seed, as many as are asked for: `stdio-problems`, `toy-repositories`, `needs-feedback`.
+"""Generators of any number of tasks from a seed: `stdio-problems`, `toy-repositories`, `needs-feedback`.
 
-Each package has `load(text)`, the tasks of a source such as `stdio-problems:200@7`; `strop.tasks.sources` names them.
+Each package has `load(text)`, which gives the tasks of a source such as `stdio-problems:200@7`.
 """

@@ -1,1 +1,1 @@
-"""Rewards of published systems, number for number and with their mistakes. docs/rewards.md, docs/rust.md."""
+"""Rewards of published systems, reproduced exactly, mistakes included. docs/rewards.md, docs/rust.md."""

@@ -1,20 +1,19 @@
 """Search/replace blocks as CodeRepairRL reads them, with everything that its parser gets wrong.
 
-Source: github.com/ASSERT-KTH/CodeRepairRL, src/utils/diff.py, revision 2b36cad. Its mistakes affect its rewards, so
-they are kept here, only for compatibility:
+Source: github.com/ASSERT-KTH/CodeRepairRL, src/utils/diff.py, revision 2b36cad. Kept, since they affect its rewards:
 1. a divider line with a SEARCH marker anywhere after it means "wrong order": text with two or more blocks has none;
 2. blocks are separated by blank lines, so a block whose code has a blank line is not found, or is cut;
 3. white space around a block's two texts is dropped, including the indentation of their first lines;
 4. a block that contains "missing divider" is treated differently (a string of the original's tests).
 
-Deviation: text that no marker-by-marker reading fits goes through backtracking expressions, which see at most 20,000
+Deviation: text that cannot be read marker by marker goes through backtracking expressions, which see at most 20,000
 characters of it (`SLOW`); blocks beyond that are not found. Everything else takes linear time.
 """
 
 import re
 
 SLOW = 20_000
-"""Characters of one text that the forgiving expressions may see."""
+"""Characters of one text that the backtracking expressions may see."""
 
 Block = tuple[str, str]
 """(search, replace)."""
@@ -24,7 +23,7 @@ _BOUNDARY_START, _BOUNDARY_END = re.compile(r"(?<!>)>>>>+\s*REPLACE"), re.compil
 _OPEN, _CLOSE = r"(?<!<)<<<+\s*SEARCH", r"\n>>>+\s*REPLACE"
 
 _FORGIVING = (
-    # (what is found in turn if the expression matches at all, the expression)
+    # (expressions that are found one after another wherever the slow expression matches, the slow expression)
     ((_OPEN + r"\s*?>*\n", r"\n=+\n", _CLOSE), _OPEN + r"\s*>*\n(.*?)\n=+\n(.*?)" + _CLOSE),
     ((_OPEN + r"\s*?>*\n=+\n", _CLOSE), _OPEN + r"\s*>*\n()=+\n(.*?)" + _CLOSE),
     (
@@ -76,12 +75,12 @@ def follows(text: str, steps: "tuple[re.Pattern[str], ...]") -> bool:
 
 
 def is_standard(text: str) -> bool:
-    """Whether a block is found by the first of the expressions, which fits it as it should be written."""
+    """Whether the text has a block in the standard form, which the first of the expressions finds."""
     return follows(text, _FORGIVING_COMPILED[0][0])
 
 
 def _at_boundaries(text: str) -> list[str]:
-    """The text cut at each SEARCH that follows a REPLACE marker; a part between two such cuts comes twice."""
+    """The text split at each SEARCH after a REPLACE marker; parts between two such splits appear twice."""
     pieces: list[str] = []
     position = 0
     while start := _BOUNDARY_START.search(text, position):
@@ -102,7 +101,7 @@ def _next_boundary(text: str, position: int) -> int:
 
 
 def _by_position(block: str) -> Block | None:
-    """A block with its three markers in order, whatever comes before them on their lines."""
+    """A block whose three markers are in order, whatever precedes them on their lines."""
     search, divider, replace = block.find("SEARCH"), block.find("======="), block.find("REPLACE")
     if not 0 <= search < divider < replace:
         return None

@@ -15,13 +15,14 @@ Bugs of the original, kept under `published_` names (`strop.rewards.edits` has f
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from strop_tasks.published.blocks import Block, follows, is_standard, published_blocks
 from strop_tasks.published.ratio import changed_lines, lines_ratio, ratio
 
 PER_TAG = 0.25
 PER_STRAY = 0.001
-"""Taken off for each character before the thought and after the answer."""
+"""Penalty for each character before the thought and after the answer."""
 _END = "\n</answer>"
 _SHORTEST = len("<think>\n\n</think>\n<answer>")
 _PERFECT = tuple(map(re.compile, (r"<<<<<<< SEARCH\n", r"\n=======\n", r"\n>>>>>>> REPLACE")))
@@ -30,9 +31,9 @@ _FILE = re.compile(r"(?=^diff --git)", re.M)
 
 
 def partial_reasoning(text: str) -> float:
-    """A quarter for each of `<think>`, `</think>`, `<answer>`, `</answer>` alone on a line exactly once.
+    """A quarter for each of `<think>`, `</think>`, `<answer>`, `</answer>` that is alone on a line exactly once.
 
-    Each character before the first or after the last, where present, takes off a thousandth.
+    Each character before the first or after the last of them, if present, costs a thousandth.
     """
     score = 0.0
     if text.count("<think>\n") == 1:
@@ -45,7 +46,7 @@ def partial_reasoning(text: str) -> float:
 
 
 def strict_reasoning(text: str) -> float:
-    """1 for a thought and an answer of one line between their tags and nothing else but space at the end, else 0."""
+    """1 for a thought and a one-line answer between their tags, with only white space after them, else 0."""
     ended = text.rstrip()
     if not (ended.startswith("<think>\n") and ended.endswith(_END)):
         return 0.0
@@ -54,7 +55,7 @@ def strict_reasoning(text: str) -> float:
 
 
 def answer_of(text: str) -> str:
-    """What the original takes as the answer: the first fenced block after `<answer>`, or all of that; else "N/A"."""
+    """The original's answer: the first fenced block after `<answer>`, or all of that text; "N/A" without the tag."""
     _, tag, rest = text.partition("<answer>")
     if not tag:
         return "N/A"
@@ -71,20 +72,19 @@ def published_sr_similarity(answer: str, oracle: str) -> float:
 
 
 def sr_similarity(blocks: Sequence[Block], oracle: Sequence[Block]) -> float:
-    """How alike two lists of blocks are: the mean over pairs in order, the shorter list padded with empty blocks.
+    """The similarity of two lists of blocks: the mean over pairs in order, the shorter list padded with empty blocks.
 
-    A pair counts as the mean of difflib's ratios (autojunk on) of the lines of its search and of its replace texts. Two
-    empty lists are alike (1), an empty and another one are not (0).
+    A pair's similarity is the mean of difflib's ratios (autojunk on) of the lines of its search and of its replace
+    texts. Two empty lists give 1, an empty and a non-empty one 0.
     """
     if not blocks or not oracle:
         return float(not blocks and not oracle)
-    count = max(len(blocks), len(oracle))
-    pairs = zip(_padded(blocks, count), _padded(oracle, count), strict=True)
-    return sum((lines_ratio(a[0], b[0]) + lines_ratio(a[1], b[1])) / 2 for a, b in pairs) / count
+    pairs = [*zip_longest(blocks, oracle, fillvalue=("", ""))]
+    return sum((lines_ratio(a[0], b[0]) + lines_ratio(a[1], b[1])) / 2 for a, b in pairs) / len(pairs)
 
 
 def sr_format(text: str) -> float:
-    """The graded format of an answer's text: 1 less what is wrong with its markers, at least 0."""
+    """The graded format of an answer's text: 1 minus the deductions for its markers, at least 0."""
     if not text:
         return 0.0
     searches, replaces = text.count("SEARCH"), text.count("REPLACE")
@@ -104,9 +104,9 @@ def sr_format(text: str) -> float:
 
 
 def unified_diff_similarity(oracle: str, generated: str) -> float:
-    """Sum of difflib's ratios (characters, autojunk on) over the oracle's files, by the larger number of files.
+    """The sum of difflib's ratios (characters, autojunk on) over the oracle's files by the larger number of files.
 
-    Texts are split in front of each line that begins with `diff --git`; a file that only one side changes adds 0.
+    Texts are split before each line that begins with `diff --git`; a file that only one side changes adds 0.
     """
     wanted, made = _files(oracle), _files(generated)
     total = sum(ratio(text, made[path]) for path, text in wanted.items() if path in made)
@@ -114,9 +114,9 @@ def unified_diff_similarity(oracle: str, generated: str) -> float:
 
 
 def blocks_between(before: str, after: str, context: int = 0) -> list[Block]:
-    """The oracle blocks that the original makes of two versions of a file, with lines of context around each change.
+    """The oracle blocks that the original makes from two versions of a file, with `context` lines around each change.
 
-    Lines that are not blank lose their trailing white space; neighbouring blocks may overlap.
+    Non-blank lines lose their trailing white space; neighbouring blocks may overlap.
     """
     if before == after:
         return []
@@ -131,12 +131,12 @@ def blocks_between(before: str, after: str, context: int = 0) -> list[Block]:
 
 
 def blocks_text(blocks: Sequence[Block]) -> str:
-    """Blocks as the original writes them, a blank line between two."""
+    """Blocks in the original's format, separated by blank lines."""
     return "\n\n".join(f"<<<<<<< SEARCH\n{a}\n=======\n{b}\n>>>>>>> REPLACE" for a, b in blocks)
 
 
 def _deductions(text: str) -> list[tuple[float, bool]]:
-    """What each mistake costs, and whether the text has it."""
+    """(deduction, whether the text has the mistake) for each mistake."""
     dividers = text.count("=======")
 
     def found(expression: str) -> bool:
@@ -167,10 +167,6 @@ def _files(patch: str) -> dict[str, str]:
 def _path(line: str) -> str:
     start, end = line.find(_GIT), line.rfind(" b/")
     return line[start + len(_GIT) : end] if start >= 0 and start + len(_GIT) <= end else ""
-
-
-def _padded(blocks: Sequence[Block], count: int) -> list[Block]:
-    return [*blocks, *[("", "")] * (count - len(blocks))]
 
 
 def _stripped(text: str) -> list[str]:

@@ -1,10 +1,9 @@
-"""The published rewards of edits by the names that a recipe uses, and one of them without the original's mistakes.
+"""The published rewards of edits by their names in recipes, and one of them without the original's mistakes.
 
-The reasoning rewards apply to every task, the others as `strop.rewards.edits` has it for ours. docs/rewards.md,
-`swe_rl.py` and `code_repair.py` define each number.
+The reasoning rewards apply to every task, the others to the same tasks as those of `strop.rewards.edits`.
+docs/rewards.md, `swe_rl.py` and `code_repair.py` define each number.
 
-The forms for answers that are diffs of a workspace compare what the edit does to the files, as `git diff` shows it
-(docs/rewards.md says where the two differ).
+The forms for diffs of a workspace compare the edits' effects on the files, as `git diff` shows them.
 """
 
 from collections.abc import Mapping
@@ -19,9 +18,7 @@ from strop_verify.edits.diff_writer import write_diff
 
 
 def sr_diff_similarity(check: EditCheck, text: str) -> float:
-    """CodeRepairRL's mean over search/replace blocks, which are read by the format's parser; the oracle's are its
-    smallest edit.
-    """
+    """CodeRepairRL's mean over search/replace blocks, read by Strop's parser; the oracle's are its smallest edit."""
     wanted = format_of("search-replace").render(check.files, oracle_of(check))
     return code_repair.sr_similarity(_blocks(edit_in(text)), _blocks(wanted))
 
@@ -62,7 +59,7 @@ def _blocks(text: str) -> list[Block]:
 
 
 def _changed(check: EditCheck) -> dict[str, str]:
-    """The texts after of the files that the oracle changes; a deleted one is empty, as the published form has it."""
+    """The new texts of the files that the oracle changes; "" for a deleted one, as in the published form."""
     return {path: text or "" for path, text in check.oracle.items()}
 
 
@@ -72,7 +69,7 @@ def _made_diff(check: EditCheck, text: str) -> str:
 
 
 def _git_diff(check: EditCheck, after: Mapping[str, str]) -> str:
-    """What changed, as `git diff` writes it; "" where nothing did."""
+    """The changes in the format of `git diff`; "" if there are none."""
     try:
         return write_diff(check.files, after, full=True)
     except EditError:
@@ -84,11 +81,11 @@ _WITH_ORACLE = (
     published_unified_diff_similarity,
 )  # fmt: skip
 BY_DIFFLIB = frozenset(score.__name__ for score in _WITH_ORACLE)
-"""The rewards that are difflib's numbers; they need the extra `similarity`."""
+"""The rewards that use difflib's ratio and need the extra `similarity`."""
 EDITS: dict[str, Reward] = {
     **{score.__name__: of_edits(score) for score in _WITH_ORACLE},
     "published_sr_diff_format": of_edits(published_sr_diff_format, oracle=False),
     "published_partial_reasoning": of_text(code_repair.partial_reasoning),
     "published_strict_reasoning": of_text(code_repair.strict_reasoning),
 }
-"""The rewards of this file by the names that a recipe uses."""
+"""This file's rewards by their names in recipes."""

@@ -9,18 +9,18 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 
 _COMPARED = ("returned ", "wrong output", "assertion failed", "did not pass", "not run")
-"""How messages of tests begin whose answer ran to its end and was wrong."""
+"""Beginnings of the messages of tests whose answer ran to its end and was wrong."""
 
 
 def rlef(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 where all tests passed, else -1; of turns before the last -.2 for one without valid code, else 0."""
+    """1 if all tests passed, else -1; a turn before the last one gets -.2 without valid code, else 0."""
     if rollout.stop_reason == CUT:
         return 0.0 if _is_code(verdict) else -0.2
     return 1.0 if verdict.passed else -1.0
 
 
 def coderl(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 when every test passed, -.3 when one failed, -.6 for an error while it ran, -1 when it does not compile."""
+    """1 if every test passed, -.3 for a wrong result, -.6 for a runtime error, -1 for code that does not compile."""
     if verdict.passed:
         return 1.0
     if not _is_code(verdict):
@@ -31,10 +31,10 @@ def coderl(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def _is_code(verdict: Verdict) -> bool:
-    """Whether there was an answer, and it compiles."""
+    """Whether there is an answer that compiles."""
     build = verdict.stage("build")
     return verdict.outcome is not Outcome.NO_ANSWER and build is not None and build.passed
 
 
 MANY_TURNS = {"rlef": rlef, "coderl": coderl}
-"""They by their names in recipes."""
+"""These rewards by their names in recipes."""

@@ -1,19 +1,19 @@
-"""difflib's similarity ratio, the same number to the last bit, by the libraries of the extra `similarity`.
+"""difflib's similarity ratio, bit for bit, computed by the libraries of the extra `similarity`.
 
 `difflib.SequenceMatcher(None, a, b, autojunk=...).ratio()` is 2M / (len(a) + len(b)), where M counts the elements of
 the matching blocks that a greedy search finds: the longest common block first (the earliest in a, then in b), then the
 same left and right of it (docs.python.org/3/library/difflib.html; Ratcliff and Metzener, Dr. Dobb's, July 1988).
 It depends on the order of the arguments, and it is neither an LCS nor an edit distance. With autojunk, elements that
-make up more than 1 % of a b of 200 elements or more start no block. It is computed as:
+make up more than 1 % of a b of 200 elements or more cannot start a block. It is computed by:
 
-1. characters where autojunk is off or b too short for it by `difflib_fast` (a suffix automaton in Rust, linear where
-   difflib is not);
-2. characters with autojunk, lines, and text with lone surrogates, which Rust cannot hold, by `cydifflib` (difflib's own
-   search in Cython). Equal texts need neither: their ratio is 1 with autojunk too, for the first block found starts at
-   the same place in both and grows over everything.
+1. `difflib_fast` (a suffix automaton in Rust, linear where difflib is not) for characters, if autojunk is off or b is
+   too short for it;
+2. `cydifflib` (difflib's own search in Cython) for characters with autojunk, lines, and text with lone surrogates,
+   which Rust cannot hold. Equal texts need neither: their ratio is 1 with autojunk too, since the first block found
+   starts at the same place in both and grows over everything.
 
-No common prefix or suffix is trimmed first, for that changes the number: "aaa" against "abaa" matches two characters,
-but three when the common "a" in front is set aside.
+No common prefix or suffix is trimmed first, since that changes the number: "aaa" against "abaa" matches two characters,
+but three if the common first "a" is set aside.
 """
 
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ from strop_verify.core.optional_packages import require
 CONTEXT = 3
 """Lines around each change in a unified diff."""
 AUTOJUNK = 200
-"""Elements of b from which autojunk acts."""
+"""Number of elements of b from which autojunk applies."""
 PACKAGES = {"cydifflib": "cydifflib", "difflib_fast": "difflib-fast", "unidiff": "unidiff"}
-"""Modules of the extra `similarity` and their packages."""
+"""Module -> package, of the extra `similarity`."""
 
 
 @cache
 def library(module: str, purpose: str = "difflib's ratio") -> Any:
-    """A module of `PACKAGES`. Raises UserError, one line with the remedy, where it is not installed."""
+    """Imports a module of `PACKAGES`. Raises UserError if it is not installed."""
     return require(module, package=PACKAGES[module], extra="similarity", purpose=purpose)
 
 
@@ -69,8 +69,8 @@ def changed_lines(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, in
 def unified_diff(before: str, after: str, context: int = CONTEXT) -> str:
     """`difflib.unified_diff` of two texts without its two header lines; "" when no line differs.
 
-    Lines are what `str.splitlines` gives, joined by newlines: line ends do not show. Kept, as a group shares its
-    oracle.
+    Lines are those of `str.splitlines`, joined by newlines, so line ends do not count. Results are cached, since a
+    group's rollouts share one oracle.
     """
     diff = library("cydifflib").unified_diff
     lines = diff(before.splitlines(), after.splitlines(), lineterm="", n=context)

@@ -1,17 +1,16 @@
-"""The rewards of a published Rust recipe as they are there, each in [0, 1]; the recipe sets the weights.
+"""The rewards of a published Rust recipe in their original form, each in [0, 1]; the recipe sets the weights.
 
-Source: github.com/Oxen-AI/GRPO-With-Cargo-Feedback, train.py. They read the text with the regular expressions of the
-original, whose blind spots are part of what it rewards (`strop.rewards.rust` has forms without them):
-1. tests are searched up to the first closing brace, so only the first test is seen, and a test module without
-   any `#[test]` counts;
+Source: github.com/Oxen-AI/GRPO-With-Cargo-Feedback, train.py. They use the original's regular expressions, whose blind
+spots affect the rewards (`strop.rewards.rust` has forms without them):
+1. a test module is read up to its first closing brace, so only its first test counts, and it need not have any;
 2. assertions are lines that begin with `assert!(` or `assert_eq!(`, wherever they occur in that text;
 3. an answer may be `todo!()` and still be "non-empty";
-4. test module and assertions are looked for in the whole response, thoughts and prose included; the code is the first
-   block fenced as `rust`, or the whole response.
-Verdicts in cargo mode (`sandbox.rust_verdict: cargo`) belong to them.
+4. the test module and assertions are searched for in the whole response, including thoughts and prose; the code is the
+   first block fenced as `rust`, or the whole response.
+Use them with verdicts in cargo mode (`sandbox.rust_verdict: cargo`).
 
-Deviations: 1. where the prompt begins the program or its fence, the answer's code is the response; 2. the verdict is on
-the answer, which is the last fenced block, where the original builds the first.
+Deviations: 1. if the prompt begins the program or its fence, the response is the answer's code; 2. the verdict is on
+the answer, which is the last fenced block, while the original builds the first.
 """
 
 import re
@@ -28,13 +27,13 @@ _RUST_FENCE = re.compile(r"```rust\n(.*?)\n```", re.S)
 
 
 def published_test(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 when the response has a test module and `cargo test` ends well."""
+    """1 if the response has a test module and `cargo test` succeeds."""
     stage = verdict.stage("test") if _test_module(_response(rollout)) else None
     return float(stage is not None and stage.passed)
 
 
 def published_non_empty(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 for "fn ", a test module, and code with three lines that are no comment and longer than a letter."""
+    """1 for "fn ", a test module, and code with three lines that are not comments and have at least two characters."""
     response = _response(rollout)
     fenced = _RUST_FENCE.search(response)
     lines = [line.strip() for line in (fenced[1] if fenced and fenced[1] else response).split("\n")]
@@ -43,42 +42,34 @@ def published_non_empty(task: Task, rollout: Rollout, verdict: Verdict) -> float
 
 
 def published_code_block(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 for a response with "fn " in it."""
+    """1 for a response that contains "fn "."""
     return float("fn " in _response(rollout))
 
 
 def published_test_block(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 when the response has a test module."""
+    """1 if the response has a test module."""
     return float(bool(_test_module(_response(rollout))))
 
 
 def published_asserts(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """A quarter for each different line of the test module that begins with an assertion, up to 1."""
+    """A quarter for each distinct line of the test module that begins with an assertion, up to 1."""
     lines = {line.strip() for line in _test_module(_response(rollout)).split("\n")}
     count = sum(line.startswith(("assert!(", "assert_eq!(")) for line in lines)
     return min(1.0, PER_ASSERTION * count)
 
 
 def _response(rollout: Rollout) -> str:
-    """The whole of what was said; the answer where the prompt has begun it."""
+    """The whole last completion, or the answer if the prompt begins it."""
     said = rollout.turns[-1].completion.text if rollout.turns else ""
     return said if rollout.answer in said else rollout.answer
 
 
 def _test_module(response: str) -> str:
-    """What the original takes as the test module: up to the first closing brace; "" where there is none."""
+    """The original's test module: the text up to the first closing brace; "" if there is none."""
     found = _TEST_BLOCK.search(response)
     return found[1] if found else ""
 
 
-RUST: dict[str, Reward] = {
-    f.__name__: f
-    for f in (
-        published_test,
-        published_non_empty,
-        published_code_block,
-        published_test_block,
-        published_asserts,
-    )
-}
-"""By the names that a recipe uses."""
+_ALL = (published_test, published_non_empty, published_code_block, published_test_block, published_asserts)
+RUST: dict[str, Reward] = {score.__name__: score for score in _ALL}
+"""These rewards by their names in recipes."""

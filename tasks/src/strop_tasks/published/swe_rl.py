@@ -6,16 +6,15 @@ Sources: Wei et al., SWE-RL, arXiv 2502.18449; github.com/facebookresearch/swe-r
     reward = mean over the files that either patch changes of ratio(predicted patch, oracle patch)
 
 where a file's patch is difflib's unified diff with three lines of context and without headers, ratio is difflib's by
-characters without autojunk, 0 where one side leaves the file alone, and the mean is 1 where both change nothing.
-Behaviour that may surprise:
-1. every occurrence of a search text is replaced, not the first one;
-2. a search text is found where a line begins, but need not end where one ends: "x = 1" is found in "x = 10";
-3. an edit to a missing file works on an empty file, so only an empty search is found in it;
+characters without autojunk, 0 if one side leaves the file unchanged, and the mean is 1 if both change nothing. Note:
+1. every occurrence of a search text is replaced, not only the first;
+2. a search text must begin at the start of a line but may end anywhere: "x = 1" is found in "x = 10";
+3. a missing file counts as empty, so only an empty search text is found in it;
 4. an equivalent fix that is written differently scores lower (`passed` does not do that).
 
 Deviations:
 1. replacing every occurrence lets a short answer make a text of any size; more than `MAX_GROWTH` is a bad format;
-2. a patch with a line `Binary files` or `diff --git` of over 2,000 characters counts as none: reading it takes minutes;
+2. a patch with a line `Binary files` or `diff --git` of over 2,000 characters counts as empty: parsing takes minutes;
 3. if the prompt ends in `<think>`, the completion is read as its continuation.
 """
 
@@ -37,7 +36,7 @@ TAGS = ("<think>", "</think>", "<solution>", "</solution>")
 _HEAD = re.compile(r"\n### (.*)\n<<<<<<< SEARCH\n")
 _DIVIDER, _TAIL = "\n=======\n", "\n>>>>>>> REPLACE\n```"
 _SLOW = re.compile(r"^(?:Binary file|diff --git)[^\n]{2000}", re.M)
-"""unidiff's expressions for such lines take time that grows with the square of their length."""
+"""unidiff's expressions for such lines take quadratic time."""
 
 Blocks = list[tuple[str, str, str]]
 """(path, search, replace) of each edit, in order."""
@@ -50,7 +49,8 @@ class FormatError(StropError):
 def search_replace_reward(files: Mapping[str, str], oracle: Mapping[str, str], output: str) -> float:
     """The reward of a response: -1 for a bad format, else as `change_reward`.
 
-    `files` are the texts before by path, `oracle` the texts after of the files that the oracle changes.
+    files   path -> text before the edit
+    oracle  path -> new text of each file that the oracle changes
     """
     try:
         after = apply_blocks(files, search_replace_blocks(solution_of(output)))
@@ -60,35 +60,34 @@ def search_replace_reward(files: Mapping[str, str], oracle: Mapping[str, str], o
 
 
 def change_reward(files: Mapping[str, str], oracle: Mapping[str, str], after: Mapping[str, str]) -> float:
-    """How alike two changes of `files` are, in [0, 1]; both give the texts after of the files that they change."""
+    """The similarity of two changes of `files`, in [0, 1]; both give the new texts of the files that they change."""
     return _mean_ratio(_patches(files, after), _patches(files, oracle))
 
 
 def unidiff_reward(oracle_patches: Sequence[str], patches: Sequence[str]) -> float:
-    """How alike two sets of unified diffs are, in [0, 1]: the published form for answers that are patches, never -1.
+    """The similarity of two sets of unified diffs, in [0, 1]: the published form for answers that are patches.
 
-    A file is identified by its path, a renamed one by its old path, which its patch begins with; binary files are left
-    out. A text that is no unified diff changes no file.
+    Files are matched by path, renamed ones by their old path; binary files are ignored. Other text changes no file.
     """
     return _mean_ratio(_by_file(patches), _by_file(oracle_patches))
 
 
 def solution_of(output: str) -> str:
-    """The text between the solution tags, in either order. Raises FormatError unless each of the four
-    tags is there exactly once and the thought is not empty.
+    """The text between the solution tags, which may come before the thought. Raises FormatError unless each of the four
+    tags occurs exactly once and the thought is not empty.
     """
     for tag in TAGS:
         if output.count(tag) != 1:
-            raise FormatError(f"{tag} is there {output.count(tag)} times, not once")
+            raise FormatError(f"{tag} occurs {output.count(tag)} times, not once")
     if not _between(output, "<think>", "</think>"):
         raise FormatError("the thought is empty")
     return _between(output, "<solution>", "</solution>")
 
 
 def search_replace_blocks(solution: str) -> Blocks:
-    """The edits of a solution, in linear time. Raises FormatError when there is none.
+    """The edits of a solution, in linear time. Raises FormatError if there are none.
 
-    An edit is what the published expression finds: a fence, anything on its line, `### path`, and a search/replace
+    An edit is what the published expression matches: a fence, anything on its line, `### path`, and a search/replace
     block whose last marker is followed by a line that begins with a fence.
     """
     found: Blocks = []
@@ -102,7 +101,7 @@ def search_replace_blocks(solution: str) -> Blocks:
 
 
 def apply_blocks(files: Mapping[str, str], blocks: Blocks) -> dict[str, str]:
-    """The texts after of the files that the edits name. Raises FormatError where an edit changes nothing, is not found
+    """The new texts of the files that the edits name. Raises FormatError for an edit that changes nothing, is not found
     at the start of a line, or makes a file longer by more than `MAX_GROWTH` characters.
     """
     after: dict[str, str] = {}
@@ -124,9 +123,9 @@ def _between(text: str, start: str, end: str) -> str:
 
 
 def _next_block(text: str, start: int) -> tuple[tuple[str, str, str], int] | None:
-    """The first edit that begins at `start` or later, and where it ends.
+    """The first edit that begins at `start` or later, and its end.
 
-    Once a head has no divider or tail after it, no later head has one: nothing is looked at twice.
+    If a head has no divider or tail after it, no later head has one: nothing is searched twice.
     """
     position = start
     while head := _HEAD.search(text, position):
@@ -145,13 +144,15 @@ def _next_block(text: str, start: int) -> tuple[tuple[str, str, str], int] | Non
 
 @lru_cache(maxsize=128)
 def _file_patches(patch: str) -> dict[str, str]:
-    """Path to patch of each file of a unified diff, as the published form writes it for comparison."""
+    """Path -> patch of each file of a unified diff, in the published form for comparison."""
     if _SLOW.search(patch):
         return {}
     read = library("unidiff", "SWE-RL's reward of unified diffs").PatchSet
     try:
         return dict(_file_patch(file) for file in read(patch) if not file.is_binary_file)
-    except Exception:  # on hostile text unidiff raises more than its own; the published form reads no patch
+    except (
+        Exception
+    ):  # unidiff raises other errors than its own on hostile text; the published form finds no patch then
         return {}
 
 

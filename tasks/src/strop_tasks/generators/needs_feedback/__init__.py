@@ -1,10 +1,10 @@
-"""Functions whose statement leaves out one fact, which only feedback tells: `needs-feedback`.
+"""Functions whose statement leaves out one fact, which only feedback reveals: `needs-feedback`.
 
-A *kind* has K equally likely options for the fact (kinds.py). The option of a task is drawn apart from all that its
-statement shows, so no single answer passes more often than 1 in K.
+A *kind* has K equally likely options for the fact (kinds.py). A task's option is drawn independently of everything in
+its statement, so no single answer passes more often than 1 in K.
 
-Split: by a hash of the statement and the function's name, so that no statement is on both sides, whatever the seed. The
-option is drawn on its own, so nothing that is learnt of other tasks tells a held-out task's.
+Split: by a hash of the statement and the function's name, so that no statement is on both sides, whatever the seed.
+Since options are independent, nothing learnt from other tasks reveals a held-out task's option.
 """
 
 from collections.abc import Iterator
@@ -22,19 +22,19 @@ DEFAULT_COUNT = 600
 HELD_OUT = 0.25
 """Share of the statements that are held out."""
 HIDDEN = 5
-"""Tests beside the public one."""
+"""Tests besides the public one."""
 _DRAWS = 200
-"""Arguments drawn for one task before its tests must do as they are."""
+"""Most arguments drawn for one task."""
 
 
 def load(rest: str = "") -> Iterator[Task]:
-    """The tasks of `COUNT[@SEED]`, made as they are asked for; "" is the default count. Raises UserError."""
-    count, seed = counted(NAME, rest, DEFAULT_COUNT, sum(map(_statements, KINDS)))
+    """Functions whose statement leaves out one fact: `COUNT[@SEED]`, "" for the default count. Raises UserError."""
+    count, seed = counted(NAME, rest, DEFAULT_COUNT, sum(len(k.statements) for k in KINDS) * len(PLACES))
     return generate(count, seed=seed)
 
 
 def generate(count: int, *, seed: int = 0) -> Iterator[Task]:
-    """Tasks with different statements, every kind about equally often; fewer begin the same way."""
+    """Tasks with distinct statements, every kind about equally often; a smaller count gives a prefix."""
     left = {kind.name: _shuffled(kind, seed) for kind in KINDS}
     made = 0
     while made < count:
@@ -66,10 +66,6 @@ def task_of(kind: FactKind, statement: str, function: str, r: Random) -> Task:
     )
 
 
-def _statements(kind: FactKind) -> int:
-    return len(kind.statements) * len(PLACES)
-
-
 def _shuffled(kind: FactKind, seed: int) -> list[tuple[str, str]]:
     """Every statement once, each with a name of the function."""
     r = rng(NAME, seed, kind.name)
@@ -81,7 +77,7 @@ def _shuffled(kind: FactKind, seed: int) -> list[tuple[str, str]]:
 
 
 def _cases(kind: FactKind, function: str, reference: str, r: Random) -> list[Case]:
-    """The public test first; no arguments twice."""
+    """The public test, then the others, without repeated arguments."""
     names: dict[str, Any] = {}
     exec(compile(reference, "<reference>", "exec"), names)
     found: dict[str, Case] = {}

@@ -1,4 +1,4 @@
-"""The kinds of `needs-feedback`: what the statement says, and the options for what it leaves out."""
+"""The kinds of `needs-feedback`: their statements, and the options for the fact that these leave out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ class FactKind:
     name       topic of its tasks
     statements phrasings; {place} is one of `PLACES`
     functions  names that the function may have
-    parameters, returns  as the signature has them
+    parameters, returns  their text in the signature
     body       the expression that the function returns; {o} is the option
     options    the K options, all equally likely
-    draw       arguments of a test
-    public     arguments of the public test, whose result names the option; None: drawn like the others
+    draw       draws the arguments of a test
+    public     draws those of the public test, whose result reveals the option; None: the same as `draw`
     """
 
     name: str
@@ -56,22 +56,6 @@ _WORDS = (
 )  # fmt: skip
 
 
-def _name(r: Random) -> Arguments:
-    return [r.choice(_NAMES)]
-
-
-def _word(r: Random) -> Arguments:
-    return [r.choice(_WORDS)]
-
-
-def _words(r: Random) -> Arguments:
-    return [r.sample(_WORDS, r.randint(2, 4))]
-
-
-def _pair(r: Random) -> Arguments:
-    return [*r.sample(_WORDS, 2)]
-
-
 def _phrase(r: Random) -> Arguments:
     return [" ".join(r.sample(_WORDS, r.randint(2, 3)))]
 
@@ -88,6 +72,11 @@ def _always(*values: Any) -> Callable[[Random], Arguments]:
     return lambda r: [*values]
 
 
+def _one_of(values: tuple[str, ...]) -> Callable[[Random], Arguments]:
+    return lambda r: [r.choice(values)]
+
+
+_name, _word = _one_of(_NAMES), _one_of(_WORDS)
 _DIGITS = (3, 4, 5, 6, 7, 8, 9, 10)
 _MARKS = ("-", "/", "|", "_", ":", "+", ".", "~")
 
@@ -103,7 +92,8 @@ KINDS = (
         "separator",
         ("The {place} joins the parts of a code with one character. Return the code.",
          "Codes of the {place} are parts with a fixed character between them. Return the code of these parts."),
-        ("code", "join_parts", "label"), "parts: list", "str", "'{o}'.join(parts)", _MARKS, _words,
+        ("code", "join_parts", "label"), "parts: list", "str", "'{o}'.join(parts)", _MARKS,
+        lambda r: [r.sample(_WORDS, r.randint(2, 4))],
     ),
     FactKind(
         "unit",
@@ -266,7 +256,7 @@ KINDS = (
         ("The {place} writes two names with a fixed word between them, and spaces around it. Return that.",
          "Return a and b joined by the word that the {place} puts between them, with spaces."),
         ("couple", "both", "title"), "a: str, b: str", "str", "a + ' {o} ' + b",
-        ("and", "or", "plus", "with", "then", "versus", "near", "after"), _pair,
+        ("and", "or", "plus", "with", "then", "versus", "near", "after"), lambda r: r.sample(_WORDS, 2),
     ),
     FactKind(
         "tag",
@@ -307,4 +297,4 @@ KINDS = (
         lambda r: [a := r.randint(0, 20), a + r.randint(3, 6)], _always(2, 6),
     ),
 )  # fmt: skip
-"""All kinds. A test shows that the options of each are told apart by its public test."""
+"""All kinds. A test proves that each kind's public test distinguishes its options."""

@@ -1,11 +1,11 @@
-"""Programs to write from standard input to standard output: `stdio-problems`, as many as are asked for.
+"""Generates tasks to write a program from standard input to standard output: `stdio-problems`.
 
 A *kind* is a problem with parameters (topics/*.py); an instance is a kind, its parameters, a phrasing and tests, all
 drawn from (seed, index). Expected outputs are what the reference program prints.
 
-Split: by a hash of kind and parameters, so that one problem is never on both sides, whatever the seed, the phrasing or
-the tests. Held-out problems have the kinds of the training ones, with other parameters: they measure whether a kind was
-learnt. With `/kinds` whole kinds of every level are held out instead, which measures whether it carries over.
+Split: by a hash of kind and parameters, so that no problem is on both sides, whatever the seed, the phrasing or the
+tests. Held-out problems have the kinds of the training problems with other parameters, which measures whether a kind
+was learnt. With `/kinds`, whole kinds of every level are held out, which measures transfer to new kinds.
 """
 
 import builtins
@@ -32,22 +32,22 @@ MOST = 1_000_000
 HELD_OUT = 0.2
 """Share of the problems, or of each level's kinds, that is held out."""
 TESTS = 12
-"""Tests of a task, where its kind has no more edges than leave room for drawn ones."""
+"""Tests of a task; more if its kind has so many edges that there is no room for drawn inputs."""
 SHOWN = 2
 _DRAWS = 60
-"""Inputs drawn for one task before its tests must do as they are."""
+"""Most inputs drawn for one task."""
 _TRIES = 30
-"""Parameters drawn in a row, all of which were there before, after which a kind is used up."""
+"""A kind counts as exhausted after this many draws in a row gave nothing new."""
 
 
 def load(rest: str = "") -> Iterator[Task]:
-    """The tasks of `COUNT[@SEED][/kinds]`, made as they are asked for; "" is the default count. Raises UserError."""
+    """Programs from standard input to output: `COUNT[@SEED][/kinds]`, "" for the default count. Raises UserError."""
     count, seed = counted(NAME, rest.removesuffix("/kinds"), DEFAULT_COUNT, MOST)
     return generate(count, seed=seed, whole_kinds=rest.endswith("/kinds"))
 
 
 def generate(count: int, *, seed: int = 0, whole_kinds: bool = False) -> Iterator[Task]:
-    """Different problems, every kind about equally often; fewer begin the same way. Raises UserError for too many.
+    """Distinct problems, every kind about equally often; a smaller count gives a prefix. Raises UserError for too many.
 
     whole_kinds  hold out whole kinds, not problems
     """
@@ -61,7 +61,7 @@ def generate(count: int, *, seed: int = 0, whole_kinds: bool = False) -> Iterato
             rng(NAME, seed, index).shuffle(turn)
         if not turn:
             raise UserError(
-                f"{NAME} has {made} different problems of seed {seed}, not {count}: ask for fewer"
+                f"{NAME} has only {made} distinct problems for seed {seed}, not {count}; ask for fewer"
             )
         chosen = turn.pop()
         task = _fresh(chosen, seed, index, seen, away)
@@ -76,7 +76,7 @@ def generate(count: int, *, seed: int = 0, whole_kinds: bool = False) -> Iterato
 def _fresh(
     kind: ProblemKind, seed: int, index: int, seen: set[str], away: frozenset[str] | None
 ) -> Task | None:
-    """A task of the kind that was not there before; None when the kind is used up."""
+    """A new task of the kind; None if the kind is exhausted."""
     for attempt in range(_TRIES):
         r = rng(NAME, seed, index, attempt)
         problem = kind.make(r)
@@ -109,9 +109,9 @@ def task_of(kind: ProblemKind, problem: Problem, r: Random, split: Split | None 
 
 
 def cases_of(problem: Problem, r: Random) -> list[StdioCase]:
-    """Shown cases with different outputs, then hidden ones: the edges and drawn inputs; no input twice.
+    """Shown cases with different outputs, then hidden ones: the edges and drawn inputs, without repeated inputs.
 
-    As far as the inputs allow no output is that of more than half of the tests: a constant answer is far from passing.
+    As far as the inputs allow, no output is that of more than half of the tests, so a constant answer fails clearly.
     """
     run = compiled(problem.program)
     edges = {stdin: run(stdin) for stdin in problem.edges}
@@ -129,7 +129,10 @@ def cases_of(problem: Problem, r: Random) -> list[StdioCase]:
         drawn[stdin] = stdout
         if len(edges) + len(drawn) >= wanted:
             break
-    shown = _telling(drawn)
+    first: dict[str, str] = {}
+    for stdin, stdout in drawn.items():
+        first.setdefault(stdout, stdin)
+    shown = list(first.values())[:SHOWN]
     hidden = {**edges, **{stdin: out for stdin, out in drawn.items() if stdin not in shown}}
     return [
         *(StdioCase(stdin=stdin, stdout=drawn[stdin], shown=True) for stdin in shown),
@@ -137,15 +140,8 @@ def cases_of(problem: Problem, r: Random) -> list[StdioCase]:
     ]
 
 
-def _telling(drawn: dict[str, str]) -> list[str]:
-    first: dict[str, str] = {}
-    for stdin, stdout in drawn.items():
-        first.setdefault(stdout, stdin)
-    return list(first.values())[:SHOWN]
-
-
 def _held_out_kinds() -> frozenset[str]:
-    """Names of the kinds that `/kinds` holds out: of every level about the same share, at least one."""
+    """Names of the kinds that `/kinds` holds out: about the same share of every level, at least one."""
     away: set[str] = set()
     for level in sorted({kind.level for kind in all_kinds()}):
         names = [kind.name for kind in all_kinds() if kind.level == level]
@@ -155,10 +151,9 @@ def _held_out_kinds() -> frozenset[str]:
 
 
 def compiled(program: str) -> Callable[[str], str]:
-    """A function from what the program reads to what it prints. Raises SyntaxError at once, the program's errors later.
+    """A function from the program's input to its output, which raises the program's errors. Raises SyntaxError at once.
 
-    The program has its own `input`, `print` and `sys`, so that threads can run side by side, and must reach its last
-    line.
+    Each run has its own `input`, `print` and `sys`, so that it is thread-safe. The program must not exit early.
     """
     return partial(_run, compile(program, "<reference>", "exec"))
 

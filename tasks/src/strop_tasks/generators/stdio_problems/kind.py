@@ -1,4 +1,4 @@
-"""What a kind of problem is, the list of all kinds, found in the topic modules, and helpers that draw their inputs."""
+"""Kinds of problems, the list of all kinds in the topic modules, and helpers that draw their inputs."""
 
 import importlib
 import pkgutil
@@ -12,43 +12,47 @@ TOPICS = "strop_tasks.generators.stdio_problems.topics"
 
 @dataclass(frozen=True)
 class Problem:
-    """A kind with its parameters drawn. Everything but the phrasing and the inputs follows from `parameters`."""
+    """A kind with drawn parameters. Everything but the phrasing and the inputs follows from `parameters`.
+
+    say      phrasings of the question, of which one is used; each is complete together with `reads` and `prints`
+    reads    the input's format, as a noun phrase
+    prints   the output's format, as a noun phrase
+    program  the reference, a complete program, whose outputs are the expected ones
+    draw     gives a random input in the format of `reads`
+    edges    inputs at the limits of the problem, which become hidden tests
+    """
 
     parameters: dict[str, int | str]
     say: Sequence[str]
-    """Phrasings of what is asked; one of them is used. Every one, with `reads` and `prints`, is complete."""
     reads: str
-    """The input's format, as a noun phrase."""
     prints: str
-    """The output's format, as a noun phrase."""
     program: str
-    """The reference: a complete program. Its outputs are the expected ones."""
     draw: Callable[[Random], str]
-    """A random input, in the format of `reads`."""
     edges: Sequence[str] = ()
-    """Inputs at the limits of the problem; they become hidden tests."""
 
     @property
     def statements(self) -> list[str]:
-        """The whole statement in every phrasing."""
+        """The complete statement in every phrasing."""
         return [f"{say}\n\nInput: {self.reads}.\nOutput: {self.prints}." for say in self.say]
 
 
 @dataclass(frozen=True)
 class ProblemKind:
-    """A problem with parameters: `make` draws them."""
+    """A problem with parameters, which `make` draws.
+
+    name   unique, in lower case with hyphens
+    level  1 (one line) to 5 (dynamic programming, graphs, simulations)
+    """
 
     name: str
-    """Lower case with hyphens, unique."""
     topic: str
     level: int
-    """1 (one line) to 5 (dynamic programming, graphs, simulations)."""
     about: str
     make: Callable[[Random], Problem]
 
 
 def kind(level: int) -> Callable[[Callable[[Random], Problem]], ProblemKind]:
-    """Makes a function a kind; its name, module and docstring are the kind's name, topic and description."""
+    """Turns a function into a kind; its name, module and docstring give the kind's name, topic and description."""
 
     def wrap(make: Callable[[Random], Problem]) -> ProblemKind:
         return ProblemKind(
@@ -64,7 +68,7 @@ def kind(level: int) -> Callable[[Callable[[Random], Problem]], ProblemKind]:
 
 @cache
 def all_kinds() -> tuple[ProblemKind, ...]:
-    """Every kind, by topic and then in the order of the source. Raises ValueError when two share a name."""
+    """Every kind, by topic and then in the order of the source. Raises ValueError if two share a name."""
     names = sorted(module.name for module in pkgutil.iter_modules(importlib.import_module(TOPICS).__path__))
     modules = [importlib.import_module(f"{TOPICS}.{name}") for name in names]
     kinds = [value for module in modules for value in vars(module).values() if isinstance(value, ProblemKind)]
@@ -81,30 +85,27 @@ _TEXT = """
     jam Anna Bob Clara David Emma Frank
 """
 WORDS = tuple(_TEXT.split())
-"""Every letter is in some word; some words are palindromes."""
+"""The words contain every letter; some are palindromes."""
 
 
 def lines(*rows: object) -> str:
-    """A line each: a list or tuple is its items with single spaces between them, anything else its text."""
-    return "".join(f"{_row(row)}\n" for row in rows)
-
-
-def _row(row: object) -> str:
-    return " ".join(map(str, row)) if isinstance(row, list | tuple) else str(row)
+    """One line for each row: the items of a list or tuple separated by spaces, or the text of anything else."""
+    texts = (" ".join(map(str, row)) if isinstance(row, list | tuple) else str(row) for row in rows)
+    return "".join(f"{text}\n" for text in texts)
 
 
 def numbers(r: Random, count: int, low: int, high: int) -> list[int]:
-    """So many integers of [low, high]."""
+    """`count` integers in [low, high]."""
     return [r.randint(low, high) for _ in range(count)]
 
 
 def some(r: Random, low: int, high: int, least: int = 3, most: int = 9) -> list[int]:
-    """`least` to `most` integers of [low, high]."""
+    """`least` to `most` integers in [low, high]."""
     return numbers(r, r.randint(least, most), low, high)
 
 
 def words(r: Random, least: int = 2, most: int = 6) -> list[str]:
-    """Words, with repetitions now and then."""
+    """`least` to `most` words, possibly repeated."""
     return r.choices(WORDS, k=r.randint(least, most))
 
 
@@ -114,15 +115,15 @@ def text(r: Random, least: int = 1, most: int = 5) -> str:
 
 
 def letters(r: Random, least: int, most: int, alphabet: str) -> str:
-    """A word of random letters."""
+    """A word of `least` to `most` random letters."""
     return "".join(r.choices(alphabet, k=r.randint(least, most)))
 
 
 def grid(r: Random, rows: int, columns: int, marks: str) -> list[str]:
-    """Rows of random marks; a mark that occurs more often in `marks` is drawn more often."""
+    """Rows of random marks, each drawn in proportion to its number in `marks`."""
     return ["".join(r.choices(marks, k=columns)) for _ in range(rows)]
 
 
 def one_each(values: Iterable[object]) -> tuple[str, ...]:
-    """An input of one line for each value."""
+    """For each value, an input of one line."""
     return tuple(lines(value) for value in values)

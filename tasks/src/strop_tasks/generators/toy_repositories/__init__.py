@@ -1,11 +1,11 @@
-"""Small Python packages with one bug each: `toy-repositories`, as many as are asked for.
+"""Generates small Python packages with one bug each: `toy-repositories`.
 
-A repository is a domain's words put into function templates (functions.py), three to six short modules of them, and
-two files of tests: public ones, which a play may see and run, and hidden ones, which judge. One line of one function is
-wrong; a public test fails because of it and names the function.
+A repository consists of two to five short modules of functions (templates of functions.py, filled with a domain's
+words), and two test files: public tests, which a play may see and run, and hidden ones, which judge. One line of one
+function is wrong; a public test fails because of it and names the function.
 
-The snapshot is in the task, as a data URI, and holds the right files; the check's `files` have the wrong one. Split: by
-a hash of the function that is wrong, words and all, so that it never is on both sides.
+The task holds the snapshot as a data URI with the correct files; the check's `files` hold the wrong one. Split: by a
+hash of the correct source of the broken function, so that it is never on both sides.
 """
 
 from collections.abc import Iterator
@@ -32,14 +32,14 @@ DEFAULT_COUNT = 1000
 MOST = 1_000_000
 """Largest COUNT."""
 HELD_OUT = 0.2
-"""Share of the tasks that is held out."""
+"""Share of the broken functions that is held out."""
 PUBLIC, HIDDEN = "tests/test_public.py", "tests/test_hidden.py"
 LEVEL = 2
 FORMAT = "unified-diff"
 _DRAWS = 60
 """Inputs drawn for a function."""
 _SHORT = 68
-"""Characters of a call and of a message at most."""
+"""Most characters of a call and of a message."""
 _STATEMENTS = (
     "A test of `{package}` fails:\n{why}\nFind the bug and mend it.",
     "{why}\nOne line of the package `{package}` is wrong. Find it and mend it.",
@@ -50,7 +50,7 @@ _STATEMENTS = (
 
 @dataclass(frozen=True)
 class _Case:
-    """A call and its value. `why`: how it fails in the wrong repository, as pytest's summary says it; or empty."""
+    """A call and its value. `why`: pytest's summary of its failure in the broken repository, "" if it passes there."""
 
     arguments: tuple[Any, ...]
     expected: Any
@@ -58,13 +58,13 @@ class _Case:
 
 
 def load(rest: str = "") -> Iterator[Task]:
-    """The tasks of `COUNT[@SEED]`, made as they are asked for; "" is the default count. Raises UserError."""
+    """Small Python packages with one bug each: `COUNT[@SEED]`, "" for the default count. Raises UserError."""
     count, seed = counted(NAME, rest, DEFAULT_COUNT, MOST)
     return generate(count, seed=seed)
 
 
 def generate(count: int, *, seed: int = 0) -> Iterator[Task]:
-    """Different repositories; every way to be wrong about equally often. Fewer begin the same way."""
+    """Distinct repositories, every fault about equally often; a smaller count gives a prefix."""
     pairs = [(template, fault) for template in FUNCTIONS for fault in template.faults]
     turn: list[tuple[FunctionTemplate, ToyFault]] = []
     seen: set[str] = set()
@@ -81,7 +81,7 @@ def generate(count: int, *, seed: int = 0) -> Iterator[Task]:
 
 
 def _task(template: FunctionTemplate, fault: ToyFault, r: Random) -> Task | None:
-    """The task of a drawn repository; None where its bug does not show, or not in one line."""
+    """The task of a drawn repository; None if its bug does not show in a test or is not in exactly one line."""
     repository = drawn_repository(r, template, FUNCTIONS)
     functions = [(module, f) for module in repository.modules for f in module.functions]
     if len({function.name for _, function in functions}) < len(functions):
@@ -96,18 +96,16 @@ def _task(template: FunctionTemplate, fault: ToyFault, r: Random) -> Task | None
         return None
     others = [pair for pair in functions if pair[1] is not function]
     public, secret = r.sample(others, min(2, len(others))), r.sample(others, min(2, len(others)))
-    tests = _tests(repository, r, [((module, function), [shown]), *_with_cases(repository, public, r)])
-    secret_tests = _tests(
-        repository, r, [((module, function), hidden), *_with_cases(repository, secret, r)], numbered=True
-    )
+    public_tests = [((module, function), [shown]), *_with_cases(repository, public, r)]
+    tests = _tests(repository, r, PUBLIC, public_tests)
+    hidden_tests = [((module, function), hidden), *_with_cases(repository, secret, r)]
+    secret_tests = _tests(repository, r, HIDDEN, hidden_tests)
     files = {**repository.files(), PUBLIC: tests.text, HIDDEN: secret_tests.text}
     data = {name: text.encode() for name, text in files.items()}
     why = f"{PUBLIC}::test_{function.name} - {shown.why}"
     statement = r.choice(_STATEMENTS).format(package=repository.package, why=why)
-    failing = [f"{PUBLIC}::{name}" for name in tests.failing]
-    failing += [f"{HIDDEN}::{name}" for name in secret_tests.failing]
-    passing = [f"{PUBLIC}::{name}" for name in tests.passing]
-    passing += [f"{HIDDEN}::{name}" for name in secret_tests.passing]
+    failing = [*tests.failing, *secret_tests.failing]
+    passing = [*tests.passing, *secret_tests.passing]
     judge = ProjectCheck(project=data_uri(data), digest=digest_of(data), failing=failing, passing=passing)
     check = EditCheck(format=FORMAT, files={path: broken}, oracle={path: right}, judge=judge)
     key = content_hash([function.source])
@@ -132,7 +130,7 @@ def _task(template: FunctionTemplate, fault: ToyFault, r: Random) -> Task | None
 
 
 def _changed(right: str, broken: str) -> int | None:
-    """Number, from 1, of the one line that differs, if it is there once."""
+    """The number, from 1, of the only line that differs; None if there are more, or its text occurs twice."""
     before, after = broken.splitlines(), right.splitlines()
     different = [at for at, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
     if len(different) != 1 or before.count(before[different[0]]) > 1:
@@ -143,7 +141,7 @@ def _changed(right: str, broken: str) -> int | None:
 def _cases(
     repository: ToyRepository, function: ToyFunction, wrong: str, r: Random
 ) -> tuple[_Case | None, list[_Case] | None]:
-    """A case that shows the bug, and hidden ones: two that show it and up to two that do not. None: too few."""
+    """A case that shows the bug, and hidden cases: two that show it and up to two that do not; None if too few."""
     as_right, as_wrong = repository.called(function.source, function), repository.called(wrong, function)
     bad: dict[str, _Case] = {}
     good: dict[str, _Case] = {}
@@ -180,19 +178,18 @@ class _TestFile:
 def _tests(
     repository: ToyRepository,
     r: Random,
+    path: str,
     tested: list[tuple[tuple[ToyModule, ToyFunction], list[_Case]]],
-    *,
-    numbered: bool = False,
 ) -> _TestFile:
-    """A file of tests, one for each case. `numbered`: their names say which case."""
+    """A test file with a test for each case; hidden tests end in the case's number."""
     r.shuffle(tested)
     names: dict[str, list[str]] = {}
     parts, failing, passing = list[str](), list[str](), list[str]()
     for (module, function), cases in tested:
         names.setdefault(f"{repository.package}.{module.name}", []).append(function.name)
         for number, case in enumerate(cases, start=1):
-            name = f"test_{function.name}" + (f"_{number}" if numbered else "")
-            (failing if case.why else passing).append(name)
+            name = f"test_{function.name}" + (f"_{number}" if path == HIDDEN else "")
+            (failing if case.why else passing).append(f"{path}::{name}")
             parts.append(f"def {name}():\n{_body(function, case)}")
     imports = "".join(
         f"from {name} import {', '.join(sorted(found))}\n" for name, found in sorted(names.items())
@@ -201,7 +198,7 @@ def _tests(
 
 
 def _body(function: ToyFunction, case: _Case) -> str:
-    """One assertion; long lists stand above it, a line for each item."""
+    """One assertion; a long list is assigned above it, with a line for each item."""
     call = f"{function.name}({', '.join(map(repr, case.arguments))})"
     equal = "is" if isinstance(case.expected, bool) else "=="
     lines = list[str]()

@@ -1,4 +1,4 @@
-"""The words of toy repositories: each domain names its package, its modules, what it is about and what is measured."""
+"""The words of toy repositories: each domain's names of packages, modules, things and their fields."""
 
 from dataclasses import dataclass
 
@@ -36,15 +36,17 @@ clinic pharmacy hospital ward patients doses beds doctors visits charts
 
 @dataclass(frozen=True)
 class Domain:
-    """The words of one domain."""
+    """The words of one domain.
+
+    things  (singular, plural) of each
+    fields  names of the things' integer fields
+    """
 
     name: str
     packages: tuple[str, ...]
     modules: tuple[str, ...]
     things: tuple[tuple[str, str], ...]
-    """Singular and plural."""
     fields: tuple[str, ...]
-    """What its things have, as whole numbers."""
 
 
 def _domain(text: str) -> Domain:
@@ -58,4 +60,4 @@ _NAMES = """
 ada bea carl dora emil fay gus hana ivo jana kim leo mia nils olga paul rosa sven tara uwe vera willi xenia yuri zoe
 """
 NAMES = tuple(_NAMES.split())
-"""What things are called."""
+"""Names of things."""

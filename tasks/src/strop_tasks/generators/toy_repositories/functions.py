@@ -1,8 +1,8 @@
-"""The functions that toy repositories are made of, and the ways in which each can be wrong.
+"""The functions of toy repositories, and the faults that each can have.
 
 In a template $thing, $things, $field and $other are words of the domain, $n and $m two different numbers, $sep and $bad
-two different separators, $CONSTANT and $WRONG two constants of the package's settings. What is right follows from the
-docstring in every case.
+two different separators, $CONSTANT and $WRONG two constants of the package's settings. The docstring tells what is
+right.
 """
 
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ from typing import Any
 from strop_tasks.generators.toy_repositories.domains import NAMES
 
 Words = Mapping[str, Any]
-"""What stands for the placeholders; numbers are numbers."""
+"""Placeholder -> its value, a text or a number."""
 
 
 @dataclass(frozen=True)
 class ToyFault:
-    """One way to be wrong: in the body, `wrong` stands where `right` is."""
+    """A fault: `wrong` replaces `right` in the function."""
 
     kind: str
     right: str
@@ -28,18 +28,18 @@ class ToyFault:
 
 @dataclass(frozen=True)
 class FunctionTemplate:
-    """A function of three to seven lines; `takes` are the kinds of its arguments (`argument`)."""
+    """A function of three to seven lines. `takes`: the kinds of its arguments (`argument`)."""
 
     text: str
     takes: tuple[str, ...]
     faults: tuple[ToyFault, ...] = field(repr=False)
 
     def filled(self, words: Words) -> str:
-        """Its source."""
+        """The correct source."""
         return Template(self.text).substitute(words)
 
     def broken(self, fault: ToyFault, words: Words) -> str:
-        """Its source with the fault."""
+        """The source with a fault."""
         head, quotes, body = self.text.rpartition('"""')
         if fault.kind == "default":
             head = head.replace(fault.right, fault.wrong, 1)
@@ -49,7 +49,7 @@ class FunctionTemplate:
 
 
 def argument(kind: str, words: Words, r: Random) -> Any:
-    """A drawn argument. Numbers come close to $n often."""
+    """A drawn argument; numbers are often close to $n. Raises ValueError for an unknown kind."""
     n, low = words["n"], r.randint(1, 30)
     near = r.choice([n - 1, n, n, n + 1, low])
     match kind:
@@ -86,7 +86,7 @@ def argument(kind: str, words: Words, r: Random) -> Any:
             return "".join(c.upper() if r.random() < 0.4 else c for c in r.choice(NAMES) + r.choice(NAMES))
         case "line":
             return words["sep"].join(r.sample(NAMES, 3)) + r.choice(["", words["bad"] + "x"])
-    raise ValueError(f"no argument is called {kind!r}")
+    raise ValueError(f"unknown kind of argument {kind!r}")
 
 
 _TEXT = '''

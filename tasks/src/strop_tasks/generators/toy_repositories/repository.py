@@ -1,4 +1,4 @@
-"""One drawn repository: its modules, the functions in them, and what they return."""
+"""A drawn repository: its modules, their functions, and the values that these return."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ class ToyFunction:
 
     @cached_property
     def source(self) -> str:
-        """As it is right."""
+        """The correct source."""
         return self.template.filled(self.words)
 
     @cached_property
     def name(self) -> str:
-        """What it is called."""
+        """The function's name."""
         return self.source[len("def ") : self.source.index("(")]
 
     @property
     def constants(self) -> set[str]:
-        """Names of the settings that it reads, or may be taken to read."""
+        """Names of the settings that the correct or a faulty version may read."""
         used = "$CONSTANT" in self.template.text
         return {self.words["CONSTANT"], self.words["WRONG"]} if used else set()
 
@@ -47,7 +47,7 @@ class ToyModule:
     functions: tuple[ToyFunction, ...]
 
     def text(self, package: str, broken: tuple[ToyFunction, str] | None = None) -> str:
-        """Its source, with another text for one of its functions."""
+        """The module's source; `broken` gives another source for one of its functions."""
         constants = sorted(set().union(*(function.constants for function in self.functions)))
         imports = [f"from {package}.settings import {', '.join(constants)}\n"] if constants else []
         of = dict([broken]) if broken else {}
@@ -57,7 +57,7 @@ class ToyModule:
 
 @dataclass(frozen=True)
 class ToyRepository:
-    """A package of some modules, in `folder` ("" or one with a slash at its end)."""
+    """A package in `folder`, which is "" or ends in a slash."""
 
     domain: Domain
     folder: str
@@ -66,16 +66,16 @@ class ToyRepository:
     modules: tuple[ToyModule, ...]
 
     def path(self, module: str) -> str:
-        """Of a module's file."""
+        """The path of a module's file."""
         return f"{self.folder}{self.package}/{module}.py"
 
     @property
     def settings(self) -> str:
-        """The constants' source."""
+        """The source of the constants."""
         return "".join(f"{name} = {value}\n" for name, value in self.constants.items())
 
     def files(self) -> dict[str, str]:
-        """Its files without tests, all of them right."""
+        """All files but the tests, in their correct form."""
         return {
             "pytest.ini": f"[pytest]\npythonpath = {self.folder.rstrip('/') or '.'}\n",
             self.path("__init__"): f'"""The {self.domain.name}."""\n',
@@ -84,7 +84,7 @@ class ToyRepository:
         }
 
     def called(self, source: str, function: ToyFunction) -> Callable[[Sequence[Any]], tuple[Any, str]]:
-        """A function from arguments to what a source of ours returns, and the text of the error that it raises."""
+        """Runs a generated source: gives a function from arguments to (value, text of the error or "")."""
         space: dict[str, Any] = {}
         exec(compile(self.settings + source, "<toy>", "exec"), space)
 
@@ -100,7 +100,7 @@ class ToyRepository:
 def drawn_repository(
     r: Random, wanted: FunctionTemplate, templates: Sequence[FunctionTemplate]
 ) -> ToyRepository:
-    """A repository of 3 to 6 files of source in which the wanted template is one function among others."""
+    """A repository of 2 to 5 modules in which the wanted template is one function among others."""
     domain = r.choice(DOMAINS)
     names = r.sample(_CONSTANTS, 3)
     constants = dict(zip(names, r.sample(range(2, 60), 3), strict=True))

@@ -131,9 +131,8 @@ def spaced_sum(r: Random) -> Problem:
             f"Choose integers of the list, none or more, so that at least {gap} "
             f"place{'s lie' if gap > 1 else ' lies'} between any two that "
             f"are chosen{cost}. Print the greatest possible sum.",
-            f"Between two chosen places of the list there must be {gap} or more that are not chosen{cost}. Print the "
-            "greatest "
-            "sum of chosen integers; choosing none gives 0.",
+            f"Between two chosen places of the list there must be {gap} or more that are not chosen{cost}. Print "
+            "the greatest sum of chosen integers; choosing none gives 0.",
         ),
         reads="one line with 1 to 200 integers",
         prints="the greatest sum",
@@ -171,8 +170,7 @@ def no_long_runs(r: Random) -> Problem:
             f"Count the words of n letters out of {alphabet} in which no letter stands more than {most} "
             f"time{'s' * (most > 1)} in a row, modulo {m}.",
             f"A word is good if none of its letters is repeated more than {most} time{'s' * (most > 1)} in a row. "
-            "How many good words of length n can "
-            f"be made of the letters {alphabet}? Print the number modulo {m}.",
+            f"How many good words of length n can be made of the letters {alphabet}? Print the number modulo {m}.",
         ),
         reads="one line with an integer n, 1 to 2000",
         prints=f"the number of words modulo {m}",
@@ -198,10 +196,9 @@ def paid_jobs(r: Random) -> Problem:
             f"Each job begins at a, ends at b and pays c. You do one job at a time and need {pause} minutes between "
             "the end of a "
             f"job and the beginning of the next. Each job you take also costs you {fixed}. Print the greatest profit.",
-            f"Choose jobs (begin a, end b, pay c) such that each chosen one begins at least {pause} after the end of "
-            "the one before. "
-            f"The profit is the sum of pay, less {fixed} for each chosen job. Print the greatest profit; 0 for no "
-            "job at all.",
+            f"Choose jobs (begin a, end b, pay c) such that each chosen one begins at least {pause} after the end "
+            f"of the one before. The profit is the sum of pay, less {fixed} for each chosen job. Print the greatest "
+            "profit; 0 for no job at all.",
         ),
         reads="the number of jobs n, 1 to 100, then n lines with a, b and c each, a < b",
         prints="the greatest profit",
@@ -245,8 +242,7 @@ def fair_parts(r: Random) -> Problem:
             f"plus {extra} for each "
             f"integer. Cut so that the {what} worth of a part is as {goal} as possible, and print it.",
             f"Divide the list, in its order, among {k} people; everybody gets at least one integer. A share counts "
-            f"its sum plus {extra} "
-            f"times its length. Print the {what} share when it is made as {goal} as possible.",
+            f"its sum plus {extra} times its length. Print the {what} share when it is made as {goal} as possible.",
         ),
         reads=f"one line with {k} to 60 integers of 0 to 100",
         prints=f"the {what} worth",
@@ -291,8 +287,7 @@ def round_trip(r: Random) -> Problem:
         parameters={"fixed": fixed, "back": str(back), "measure": measure},
         say=(
             f"A walk begins at the first point, visits every other point exactly once and {end}. Each step from one "
-            f"point to another costs {measure}, plus {fixed}. "
-            "Print the smallest total cost.",
+            f"point to another costs {measure}, plus {fixed}. Print the smallest total cost.",
         ),
         reads="the number of points n, 2 to 7, then n lines with integers x and y each",
         prints="the smallest total cost",

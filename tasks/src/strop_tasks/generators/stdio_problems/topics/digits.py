@@ -91,8 +91,7 @@ def fizz(r: Random) -> Problem:
         parameters={"p": p, "q": q, "first": first, "second": second},
         say=(
             f"Count from 1 to n. Print {first} in place of multiples of {p}, {second} in place of multiples of {q}, "
-            "and "
-            f"{first}{second} in place of multiples of both.",
+            f"and {first}{second} in place of multiples of both.",
             f"For i = 1, ..., n print {first} if {p} divides i, {second} if {q} does, {first}{second} if both do, "
             "else i itself.",
         ),
@@ -139,8 +138,7 @@ def in_base(r: Random) -> Problem:
         parameters={"base": base, "width": width},
         say=(
             f"Write n in base {base}, with lower-case letters for digits above 9, padded with zeros in front to at "
-            "least "
-            f"{width} digits.",
+            f"least {width} digits.",
             f"Convert n to base {base} (digits 0-9, then a, b, ...). Fill up with leading zeros to a width of {width}; "
             "longer numbers stay as they are.",
         ),
@@ -167,11 +165,9 @@ def collatz_like(r: Random) -> Problem:
         parameters={"p": p, "add": add, "limit": m},
         say=(
             f"Repeat: if n is divisible by {p}, replace it by n / {p}, else by n + {add}. Stop after {m} steps, or "
-            "as soon "
-            "as n is 1. Print the number of steps made and the last n.",
+            "as soon as n is 1. Print the number of steps made and the last n.",
             f"In one step n becomes n / {p} when {p} divides it and n + {add} otherwise. Make steps until n is 1, "
-            "but at "
-            f"most {m}. Print how many were made, and n.",
+            f"but at most {m}. Print how many were made, and n.",
         ),
         reads="one line with an integer n, 1 to 10000",
         prints="two integers on one line: steps, last n",
@@ -246,8 +242,7 @@ def counted_numbers(r: Random) -> Problem:
         parameters={"k": k, "banned": banned},
         say=(
             f"Count the integers x with 1 <= x <= n whose digit sum is divisible by {k} and that do not contain the "
-            "digit "
-            f"{banned}.",
+            f"digit {banned}.",
             f"How many integers from 1 to n have no digit {banned} and a sum of digits that is a multiple of {k}? "
             "n is far too large to try them all.",
         ),
@@ -293,9 +288,8 @@ def missing_numbers(r: Random) -> Problem:
     return Problem(
         parameters={"low": low, "high": high},
         say=(
-            f"Print, in ascending order, the integers from {low} to {high} that do not stand in the list; print none "
-            "if "
-            "all of them do.",
+            f"Print, in ascending order, the integers from {low} to {high} that do not stand in the list; print "
+            "none if all of them do.",
             f"Which integers of {low}, ..., {high} are missing? Print them in ascending order, or none.",
         ),
         reads="one line with one or more integers, unsorted, perhaps repeated or outside of the range",

@@ -21,9 +21,8 @@ def stack_machine(r: Random) -> Problem:
         parameters={"m": m, "p": p, "q": q, "third": third},
         say=(
             "Evaluate an expression in postfix notation. Integers go on a stack; an operator takes the top b and "
-            "the a below it and puts back: "
-            f"+ gives a + b, * gives a * b, @ gives {ops['@'][0]}, {third} gives {text}, each modulo {m} (0 to "
-            f"{m - 1}). Print what is left.",
+            f"the a below it and puts back: + gives a + b, * gives a * b, @ gives {ops['@'][0]}, {third} gives "
+            f"{text}, each modulo {m} (0 to {m - 1}). Print what is left.",
         ),
         reads=f"one line with a correct expression: integers 0 to 99 and operators + * @ {third}, spaces between them",
         prints=f"the value on the stack, modulo {m}",

@@ -20,12 +20,12 @@ def _graph(r: Random, *, weights: int = 0, density: float = 1.3, ordered: bool =
 
 
 def _chain(size: int, more: int = 0) -> str:
-    """Nodes in a row, and some alone."""
+    """A chain of `size` nodes, and `more` isolated ones."""
     return lines([size + more, size - 1], *([i, i + 1] for i in range(1, size)))
 
 
 def _streets(r: Random, n: int) -> str:
-    """A graph in which most nodes hang on one a little before them, with a few edges more."""
+    """A graph in which most nodes are joined to one with a slightly lower number, plus up to two random edges."""
     rows = [[max(1, b - r.choice([1, 1, 2, 3])), b] for b in range(2, n + 1) if r.random() < 0.95]
     rows += [r.sample(range(1, n + 1), 2) for _ in range(r.randint(0, 2))]
     r.shuffle(rows)
@@ -64,8 +64,7 @@ def groups_of_friends(r: Random) -> Problem:
         parameters={"code": code},
         say=(
             "Among n people, friends, and friends of friends and so on, form a group; who has no friend is a group "
-            "alone. "
-            f"Print {what}.",
+            f"alone. Print {what}.",
             "n people are numbered from 1; each edge is a friendship. A group is a connected part of this graph. "
             f"Print {what}.",
         ),
@@ -97,7 +96,7 @@ def groups_of_friends(r: Random) -> Problem:
 
 @kind(4)
 def within_steps(r: Random) -> Problem:
-    """How many nodes lie within some steps of a node."""
+    """The number of nodes within some steps of a node."""
     k, way = r.randint(1, 9), r.choice(["both", "forth"])
     what, test = r.choice([("at most", "<="), ("exactly", "=="), ("more than", ">")])
     street = (
@@ -109,11 +108,9 @@ def within_steps(r: Random) -> Problem:
         parameters={"k": k, "way": way, "what": what},
         say=(
             f"Places are joined by {street}. How many places, other than place 1, have a shortest way from place 1 "
-            f"of {what} {k} "
-            f"street{'s' * (k > 1)}{none}?",
+            f"of {what} {k} street{'s' * (k > 1)}{none}?",
             f"The edges are {street}. Count the places, without place 1, to which the shortest way from place 1 has "
-            f"{what} {k} "
-            f"street{'s' * (k > 1)}{none}.",
+            f"{what} {k} street{'s' * (k > 1)}{none}.",
         ),
         reads=_EDGES,
         prints="the count",
@@ -160,11 +157,9 @@ def cheapest_route(r: Random) -> Problem:
         parameters={"toll": toll, "way": way, "none": none},
         say=(
             f"Towns are joined by {road}. To use a road of length c costs c plus a toll of {toll}. Print the "
-            "smallest cost of "
-            f"a trip from town 1 to town n, or {none!r} if there is no way.",
-            f"A graph has {road}; each use of one costs its length c and {toll} more. Print the cost of the cheapest "
-            "way from 1 to n, "
-            f"{none!r} if n cannot be reached.",
+            f"smallest cost of a trip from town 1 to town n, or {none!r} if there is no way.",
+            f"A graph has {road}; each use of one costs its length c and {toll} more. Print the cost of the "
+            f"cheapest way from 1 to n, {none!r} if n cannot be reached.",
         ),
         reads=_WEIGHTED,
         prints=f"an integer, or {none} without quotes",
@@ -207,8 +202,7 @@ def job_order(r: Random) -> Problem:
         parameters |= {"base": base, "step": step}
         ask = (
             f"Job i takes {base} + {step} * i minutes, and any number of jobs can be done at the same time. Print "
-            "after how many "
-            f"minutes all jobs are done at the earliest"
+            "after how many minutes all jobs are done at the earliest"
         )
         final = f"    end[a] += {base} + {step} * a\n    for b in after[a]:\n        end[b] = max(end[b], end[a])\n"
         result = "max(end)"
@@ -224,8 +218,7 @@ def job_order(r: Random) -> Problem:
             f"Edges a b mean that job a must be done before job b begins. {ask}; print {none!r} if the jobs wait for "
             "each other.",
             f"n jobs depend on each other: for each edge a b, job b can begin only when a is done. {ask}, or "
-            f"{none!r} if there "
-            "is a cycle.",
+            f"{none!r} if there is a cycle.",
         ),
         reads=_EDGES,
         prints=f"{'an integer' if what == 'time' else 'the jobs on one line'}, or {none} without quotes",
@@ -270,10 +263,8 @@ def cheapest_net(r: Random) -> Problem:
         parameters={"limit": limit, "extra": extra, "none": none},
         say=(
             "Cables can be laid between houses: each line a b c offers one of length c. A cable costs its length, "
-            f"and {extra} "
-            f"more if it is longer than {limit}. Print the smallest total cost that joins all houses, directly or "
-            "through "
-            f"others; print {none!r} if it cannot be done.",
+            f"and {extra} more if it is longer than {limit}. Print the smallest total cost that joins all houses, "
+            f"directly or through others; print {none!r} if it cannot be done.",
         ),
         reads=_WEIGHTED,
         prints=f"an integer, or {none} without quotes",

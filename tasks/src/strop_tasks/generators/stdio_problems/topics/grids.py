@@ -163,10 +163,9 @@ def cells(r: Random) -> Problem:
         parameters={"born": "".join(map(str, born)), "stay": "".join(map(str, stay)), "steps": steps},
         say=(
             "Cells are alive (#) or dead (.). In each generation, all at once, a dead cell with "
-            f"{' or '.join(map(str, born))} living "
-            f"neighbours (of 8) comes alive, and a living cell stays alive with {' or '.join(map(str, stay))}, else "
-            "it dies. "
-            f"Print the grid after {steps} generation{'s' * (steps > 1)}; outside of it everything is dead.",
+            f"{' or '.join(map(str, born))} living neighbours (of 8) comes alive, and a living cell stays alive "
+            f"with {' or '.join(map(str, stay))}, else it dies. Print the grid after {steps} "
+            f"generation{'s' * (steps > 1)}; outside of it everything is dead.",
         ),
         reads=f"{_SIZE}, 1 to 20 each, then h lines of w characters, # or .",
         prints="the grid",
@@ -206,10 +205,9 @@ def robot(r: Random) -> Problem:
         parameters={"size": size, "step": step, "at": at},
         say=(
             f"A robot stands at x = 0, y = 0 of a field of {size} by {size} cells and looks {at} (north: y grows, "
-            "east: x "
-            f"grows). L and R turn it by 90 degrees to the left and right, F moves it {step} cell{'s' * (step > 1)} "
-            "ahead; who leaves the "
-            "field on one side comes in again on the opposite one. Print x and y at the end.",
+            f"east: x grows). L and R turn it by 90 degrees to the left and right, F moves it {step} "
+            f"cell{'s' * (step > 1)} ahead; who leaves the field on one side comes in again on the opposite one. "
+            "Print x and y at the end.",
         ),
         reads="one line of 1 to 100 letters L, R and F",
         prints=f"x and y on one line, each 0 to {size - 1}",

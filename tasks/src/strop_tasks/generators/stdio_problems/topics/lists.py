@@ -122,8 +122,7 @@ def ranked(r: Random) -> Problem:
         parameters={"k": k, "word": word, "none": none},
         say=(
             f"Print number {k} of the {word} different integers of the list, so that equal ones count once; print "
-            f"{none!r} "
-            f"if there are fewer than {k} different ones.",
+            f"{none!r} if there are fewer than {k} different ones.",
             f"Remove repetitions, then print the integer that is number {k} among the {word}, or {none!r} if there "
             "is none.",
         ),
@@ -153,10 +152,7 @@ def best_block(r: Random) -> Problem:
     name = "max" if word == "largest" else "min"
     what = r.choice(["sum", "place"])
     ask = f"the {word} sum of {k} consecutive integers"
-    code = {
-        "sum": f"print({name}(sums))",
-        "place": f"print(sums.index({name}(sums)) + 1)",
-    }[what]
+    code = {"sum": f"print({name}(sums))", "place": f"print(sums.index({name}(sums)) + 1)"}[what]
     return Problem(
         parameters={"k": k, "word": word, "what": what},
         say=(

@@ -26,10 +26,9 @@ def maze(r: Random) -> Problem:
     return Problem(
         parameters={"limit": limit, "wall": wall, "none": none, "corner": corner},
         say=(
-            f"You stand in the top left cell of a maze and may move up, down, left and right, not onto {wall}. Print "
-            "the "
-            f"smallest number of moves to the {corner} cell, or {none!r} if it takes more than {limit} or cannot be "
-            "done.",
+            f"You stand in the top left cell of a maze and may move up, down, left and right, not onto {wall}. "
+            f"Print the smallest number of moves to the {corner} cell, or {none!r} if it takes more than {limit} or "
+            "cannot be done.",
             f"Find the shortest way from the top left to the {corner} cell; cells with {wall} are walls, a move goes "
             "to one of the "
             f"four neighbours. Print its number of moves, or {none!r} if there is no way of at most {limit} moves.",
@@ -95,11 +94,9 @@ def lattice_ways(r: Random) -> Problem:
         parameters={"m": m, "mark": mark, "extra": extra},
         say=(
             f"Count the ways from the top left to the bottom right cell, modulo {m}. A move goes one cell to the "
-            "right, one cell "
-            f"down{jump}; cells with {mark} must not be entered.",
+            f"right, one cell down{jump}; cells with {mark} must not be entered.",
             "In how many ways can a piece get from the top left to the bottom right cell of the board without "
-            "standing on "
-            f"{mark}? It moves one cell right or one cell down{jump}. Print the number modulo {m}.",
+            f"standing on {mark}? It moves one cell right or one cell down{jump}. Print the number modulo {m}.",
         ),
         reads=f"{_SIZE}, 1 to 40 each, then h lines of w characters, {mark} or .",
         prints=f"the number of ways modulo {m}, 0 when the first or last cell is blocked",
@@ -146,9 +143,8 @@ def digit_paths(r: Random) -> Problem:
         parameters={"turn": turn, "first": str(first)},
         say=(
             "Each cell of a grid has a cost, 1 to 9. A way from the top left to the bottom right cell moves up, "
-            "down, left or "
-            f"right. It costs {entry}, plus {turn} for each turn, that is for each move in another direction than "
-            "the one before. Print the smallest cost.",
+            f"down, left or right. It costs {entry}, plus {turn} for each turn, that is for each move in another "
+            "direction than the one before. Print the smallest cost.",
         ),
         reads=f"{_SIZE}, 1 to 15 each, then h lines of w digits",
         prints="the smallest cost",

@@ -69,9 +69,8 @@ def merged(r: Random) -> Problem:
     return Problem(
         parameters={"gap": gap, "what": what},
         say=(
-            f"Two intervals are merged when they overlap, touch, or leave a gap of at most {gap} between them. Merge "
-            "as long as "
-            f"possible; then {ask}.",
+            f"Two intervals are merged when they overlap, touch, or leave a gap of at most {gap} between them. "
+            f"Merge as long as possible; then {ask}.",
             f"Merge all intervals that overlap or are at most {gap} apart, again and again. Then {ask}.",
         ),
         reads="the number of intervals n, 1 to 100, then n lines with two integers a <= b each",
@@ -117,9 +116,8 @@ def range_queries(r: Random) -> Problem:
         say=(
             "For each query l r print, of the integers at the places l to r of the list (counted from 1, both "
             f"included), {what}.",
-            f"Answer queries about a list: a query names two places l <= r, counted from 1; print {what}, taken over "
-            "the "
-            "places l to r.",
+            f"Answer queries about a list: a query names two places l <= r, counted from 1; print {what}, taken "
+            "over the places l to r.",
         ),
         reads="a line with the list, 1 to 100 integers of 0 to 100; the number of queries q; then q lines with l and r",
         prints="q lines, an answer each",
@@ -208,8 +206,7 @@ def rising(r: Random) -> Problem:
         parameters={"test": test},
         say=(
             f"Choose integers of the list, from left to right and with gaps as you like, so that {phrase}. How many "
-            "can be "
-            "chosen at most?",
+            "can be chosen at most?",
             f"Print the length of the longest subsequence of the list in which {phrase}.",
         ),
         reads="one line with 1 to 100 integers",
@@ -244,9 +241,8 @@ def inversions(r: Random) -> Problem:
         parameters={"k": k, "far": far},
         say=(
             f"Count the pairs of places i < j with j - i >= {far} and a[i] > a[j] + {k} in the list a.",
-            f"How many pairs i < j of places, at least {far} apart, are there whose first integer exceeds the second "
-            "by more "
-            f"than {k}?",
+            f"How many pairs i < j of places, at least {far} apart, are there whose first integer exceeds the "
+            f"second by more than {k}?",
         ),
         reads="one line with 1 to 300 integers",
         prints="the count",

@@ -43,9 +43,8 @@ def prices(r: Random) -> Problem:
         parameters={"price": price, "many": many, "off": off, "ship": ship, "free": free},
         say=(
             f"A book costs {price} dollars. Who buys {many} or more gets {off} percent off the whole price, rounded "
-            "down to whole dollars. "
-            f"Then shipping of {ship} dollars is added, unless the price is {free} or more by then. Print what n "
-            "books cost.",
+            f"down to whole dollars. Then shipping of {ship} dollars is added, unless the price is {free} or more "
+            "by then. Print what n books cost.",
         ),
         reads="one line with an integer n, 1 to 1000",
         prints="the cost in dollars",
@@ -139,9 +138,8 @@ def game_points(r: Random) -> Problem:
         parameters={"bonus": bonus, "face": face, "end": end},
         say=(
             f"Throws of a die are added up. A throw equal to the one before it brings {bonus} points more. A {face} "
-            "brings nothing of its own "
-            f"(but counts as a repetition). The game ends as soon as {end} points are reached or there are no more "
-            "throws. Print the points and the number of throws made.",
+            f"brings nothing of its own (but counts as a repetition). The game ends as soon as {end} points are "
+            "reached or there are no more throws. Print the points and the number of throws made.",
         ),
         reads="one line with 1 to 100 integers of 1 to 6",
         prints="two integers on one line: points, throws",
@@ -187,10 +185,9 @@ def cache_misses(r: Random) -> Problem:
     return Problem(
         parameters={"size": size, "keep": keep, "rule": code},
         say=(
-            f"A cache holds {size} pages. A request for a page that is not there is a miss and costs {keep}; one for "
-            "a page that is there costs 1. "
-            f"After a miss the page is put in, and if the cache was full, the page {rule} goes first. Print the "
-            "number of misses and the total cost.",
+            f"A cache holds {size} pages. A request for a page that is not there is a miss and costs {keep}; one "
+            "for a page that is there costs 1. After a miss the page is put in, and if the cache was full, the page "
+            f"{rule} goes first. Print the number of misses and the total cost.",
         ),
         reads="one line with 1 to 200 page numbers of 0 to 99; the cache is empty at first",
         prints="two integers on one line: misses, cost",

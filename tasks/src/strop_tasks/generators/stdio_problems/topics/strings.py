@@ -61,8 +61,7 @@ def shifted_letters(r: Random) -> Problem:
             f"Move every {what} letter {k} places on in the alphabet, from {end} round to {base}. Leave the rest as "
             "it is.",
             f"Encrypt the line: each {what} letter becomes the one {k} places later, and after {end} comes {base} "
-            "again; "
-            "other characters stay.",
+            "again; other characters stay.",
         ),
         reads="one line of text",
         prints="the new line",
@@ -93,8 +92,7 @@ def run_lengths(r: Random) -> Problem:
         parameters={"least": least, "form": form},
         say=(
             f"Replace every longest run of N equal characters C by {shape} if N is at least {least}; leave shorter "
-            "runs as "
-            "they are.",
+            "runs as they are.",
             f"Shorten the word: a run of one character C, N times in a row, is written {shape} when N >= {least}, and "
             "stays as it is otherwise.",
         ),
@@ -151,8 +149,7 @@ def brackets(r: Random) -> Problem:
         parameters={"pairs": kinds, "bad": bad},
         say=(
             f"The line consists of brackets of the kinds {kinds}. If every bracket is closed by its partner, in the "
-            "right "
-            f"order, print the greatest depth of nesting, else print {bad}.",
+            f"right order, print the greatest depth of nesting, else print {bad}.",
             f"Check the nesting of the brackets {kinds}. Print how deep they nest at most; print {bad} if they do "
             "not match.",
         ),
@@ -195,11 +192,9 @@ def edit_cost(r: Random) -> Problem:
         parameters={"add": add, "drop": drop, "change": change},
         say=(
             f"Turn the first word into the second as cheaply as possible: to insert a letter costs {add}, to delete "
-            "one "
-            f"{drop}, to replace one by another {change}. Print the smallest total cost.",
+            f"one {drop}, to replace one by another {change}. Print the smallest total cost.",
             f"Print the edit distance of two words, with cost {add} for an insertion, {drop} for a deletion and "
-            f"{change} for "
-            "a replacement, from the first word to the second.",
+            f"{change} for a replacement, from the first word to the second.",
         ),
         reads="two lines, a word of 1 to 30 lower-case letters on each",
         prints="the smallest cost",

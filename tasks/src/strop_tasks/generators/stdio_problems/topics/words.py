@@ -60,8 +60,7 @@ def frequent(r: Random) -> Problem:
         parameters={"unit": unit, "most": most, "k": k, "join": join},
         say=(
             f"Print the {some} that occur{'s' if k == 1 else ''} {most} often in the line; ties go to the one that "
-            "is first "
-            "in the alphabet.",
+            "is first in the alphabet.",
             f"Order the different {unit}s of the line by how often they occur, {most} often first, equal ones "
             f"alphabetically. Print the first {k}.",
         ),
@@ -123,8 +122,7 @@ def table_of_records(r: Random) -> Problem:
         parameters={"least": least, "order": order},
         say=(
             "Each line holds a name and an integer. Add up the integers of every name and print the names whose "
-            "total is "
-            f"at least {least}, with their totals: {by}.",
+            f"total is at least {least}, with their totals: {by}.",
             f"Sum the points of each player. Print every player with at least {least} points in all, {by}.",
         ),
         reads="the number of lines n, 1 to 50, then n lines with a name and an integer of 0 to 100 each",
