@@ -321,7 +321,7 @@ def test_tasks_with_long_prompts_are_left_out_and_counted(
     assert code == 0 and "1 of 2 training tasks, 0 of 1 held out\n" in out, err
     assert out.splitlines()[-1].startswith("ok: 1 training tasks, 1 held out; ")
     code, _, err = dry_run(capsys, "tasks.max_prompt_tokens=9", words[1])
-    assert code == 2 and "each of 2 training tasks has a prompt of more than tasks.max_prompt_tokens=9" in err
+    assert code == 2 and "all 2 training tasks have prompts of more than tasks.max_prompt_tokens=9" in err
 
 
 def test_what_need_not_end_a_run_is_said(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
