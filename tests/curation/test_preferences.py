@@ -127,5 +127,5 @@ def test_mistakes(run: Path, tmp_path: Path) -> None:
     (run / "evaluation" / "after.jsonl.zst").write_bytes(b"torn")
     done = strop("build", "preferences", run, "-o", tmp_path / "p.jsonl")
     assert (
-        done.returncode == 0 and "damaged" in done.stderr and "no pair is on the side held-out" in done.stderr
+        done.returncode == 0 and "damaged" in done.stderr and "no pair on the held-out side" in done.stderr
     )

@@ -52,7 +52,7 @@ def test_what_a_run_cannot_have_with_it(tiny_model: Path, tmp_path: Path) -> Non
     assert done.returncode == 2
     for what in (
         "a warm start trains all weights; set sft.warm_start=false", "set launch.engine=ddp",
-        "no copy to sample from beside the update; set grpo.max_staleness=0",
+        "no copy to sample from during the update; set grpo.max_staleness=0",
     ):  # fmt: skip
         assert done.stderr.count(what) == 1, done.stderr
 

@@ -202,5 +202,5 @@ def test_mistakes(tiny_model: Path, tmp_path: Path) -> None:
     lines = preferences(tmp_path / "pairs.jsonl").read_text().splitlines()
     one_sided.write_text("\n".join(line for line in lines if '"train"' in line) + "\n")
     done = strop("train-reward", f"model.name={tiny_model}", f"reward_model.pairs={one_sided}", cwd=tmp_path)
-    assert done.returncode == 2 and "no pair is on the side held-out" in done.stderr
+    assert done.returncode == 2 and "no pair on the held-out side" in done.stderr
     assert not (tmp_path / "runs").exists()

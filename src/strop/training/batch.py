@@ -77,7 +77,7 @@ def samples_of(rollout: Rollout, mask_truncated: bool) -> list[Sample]:
 
 
 def sample_of(rollout: Rollout, mask_truncated: bool, weight: float = 1.0) -> Sample:
-    """One row's tokens. None carries loss if the rollout has no reward, was left out of the loss, or was truncated under
+    """One row's tokens. None carries loss if the rollout has no reward, is left out of the loss, or is truncated under
     overlong filtering (DAPO, arXiv 2503.14476, section 3.4).
     """
     out = bool(rollout.left_out) or rollout.reward is None or (mask_truncated and rollout.truncated)

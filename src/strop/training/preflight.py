@@ -334,9 +334,7 @@ class Preflight:
             for task_id, verdict in wrong.items()
         ]
         if len(wrong) == len(tasks):
-            self.faults.append(
-                f"{lines[0]}; none of the {len(tasks)} tried passed; `strop audit` says more"
-            )
+            self.faults.append(f"{lines[0]}; none of the {len(tasks)} tried passed; `strop audit` says more")
             return
         place = f"{one.name}: " if one.name else ""
         beside = sum(task.check.effective().lowered(verdicts[task.id].trust) for task in tasks)
@@ -348,7 +346,7 @@ class Preflight:
 
     def _play(self, one: TaskSet, verifier: Verifier) -> None:
         """Plays and scores one task. Raises UserError if the grader fails."""
-        telling = [task for task in one.train if task.reference.strip()] or one.train  # an empty answer earns nothing
+        telling = [task for task in one.train if task.reference.strip()] or one.train  # not an empty answer
         order = rng(self.recipe.seed, "preflight", one.name).sample(telling, min(SAMPLE, len(telling)))
         place, failures = f"{one.name}: " if one.name else "", 0
         for task in order:
