@@ -75,9 +75,9 @@ def test_an_expert_that_earns_nothing_is_refused(
     assert code == 0 and "rewards of a play of the environment's expert: passed 1" in said, said
     assert "turns (play.max_turns)" not in said
     code, said = dry_run(recipe_words("run"), kind, "tasks.environment.knows=true", "play.max_turns=3")
-    assert code == 0 and "plays have 3 turns (play.max_turns), fewer than the 6 of their environment" in said, (
-        said
-    )
+    assert (
+        code == 0 and "plays have 3 turns (play.max_turns), fewer than the 6 of their environment" in said
+    ), said
 
 
 @pytest.mark.train(20)
