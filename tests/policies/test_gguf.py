@@ -325,7 +325,7 @@ def test_files_that_hold_no_whole_model_are_refused(
 def test_names_that_are_neither_folders_nor_gguf_files(tmp_path: Path) -> None:
     (tmp_path / "m.txt").write_text("x")
     for name, what in (
-        ("m.txt", "is a file, and no GGUF file"),
+        ("m.txt", "not a GGUF file"),
         ("m.gguf", "there is no such folder or file"),
     ):
         with pytest.raises(UserError, match=what):
