@@ -188,7 +188,7 @@ def test_losses_by_hand() -> None:
 def test_mistakes(tiny_model: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such folder; make a model with strop train-reward"):
         find_reward("model:runs/nothing")
-    with pytest.raises(UserError, match="LlamaForCausalLM, no head that scores"):
+    with pytest.raises(UserError, match="LlamaForCausalLM, not a reward model"):
         find_reward(f"model:{tiny_model}")
     for words, said in (
         (["train-reward", f"model.name={tiny_model}"], "reward_model.pairs names no file"),
