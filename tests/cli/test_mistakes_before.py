@@ -182,7 +182,7 @@ MISTAKES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "an empty folder": (remove("m/*"), "", "model.name=m: the folder has no config.json, so it holds no model"),
     "no tokenizer": (remove("m/tokenizer*"), "", "model.name=m: the folder holds no tokenizer (tokenizer.json); save"),
     "damaged config": (write("m/config.json", '{"model_type": "lla'), "", "config.json cannot be read: Unterminated"),
-    "no model type": (change("m/config.json", model_type=None), "", "config.json has no model_type, so transformers cannot"),
+    "no model type": (change("m/config.json", model_type=None), "", "config.json has no model_type, so"),
     "weights cut off": (cut("m/model.safetensors", 9), "", "model.safetensors cannot be read: it is cut off, "),
     "weights damaged": (write("m/model.safetensors", b"PK\3\4" * 9), "", "model.safetensors cannot be read: its"),
     "no weights": (remove("m/*.safetensors"), "", "model.name=m: the folder holds no weights (model.safetensors)"),

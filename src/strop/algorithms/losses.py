@@ -146,11 +146,9 @@ def correction(
     if level == "sequence":
         gap = tokens.row_sums(gap)[tokens.rows]
     weight = gap.exp()
-    return (
-        weight.clamp(max=most)
-        if how == "truncate"
-        else weight.masked_fill((weight > most) | (weight < least), 0.0)
-    )
+    if how == "truncate":
+        return weight.clamp(max=most)
+    return weight.masked_fill((weight > most) | (weight < least), 0.0)
 
 
 def shares(tokens: Tokens, size: UpdateSize, share: Share) -> torch.Tensor:

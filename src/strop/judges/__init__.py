@@ -34,11 +34,6 @@ def model_folder(place: str) -> str:
     return name
 
 
-def learned_reward(place: str) -> "LearnedReward":
-    """The reward `model:PLACE`. Raises UserError if there is no such model."""
-    return LearnedReward(model_folder(place))
-
-
 class LearnedReward:
     """A reward model as a batch-wise reward: its score of each answer, an unbounded number; higher is better."""
 

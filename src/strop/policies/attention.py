@@ -348,11 +348,9 @@ def _masses(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """(values (..., length, size), logarithm of the softmax's denominator (..., length, 1) in float32)."""
     if query.device.type == "cpu":  # the kernel of scaled_dot_product_attention
-        bias = (
-            None
-            if mask is None
-            else torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, -torch.inf)
-        )
+        bias = None
+        if mask is not None:
+            bias = torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, -torch.inf)
         out, log = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
             query, key, value, attn_mask=bias, scale=scale
         )

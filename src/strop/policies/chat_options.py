@@ -16,15 +16,8 @@ from strop_verify.core.errors import StropError
 
 Api = Literal["chat", "text", "responses"]
 HINTS = frozenset(
-    (
-        "metadata",
-        "prompt_cache_key",
-        "prompt_cache_options",
-        "prompt_cache_retention",
-        "safety_identifier",
-        "user",
-    )
-)
+    ("metadata", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "user")
+)  # fmt: skip
 """Fields about billing, caching and abuse, which do not affect an answer."""
 SAMPLING = frozenset(
     ("frequency_penalty", "logit_bias", "max_completion_tokens", "max_output_tokens", "max_tokens", "min_p",

@@ -50,7 +50,7 @@ class ChatServer:
     model   the name of its model for clients
     secret  first part of every path, "" for none
     key     bearer token that clients must send, "" for none
-    said    what the policy said so far, see `read_request`
+    said    what the policy said so far, see `chat_wire.request_of`
     over    wraps the ASGI application, to watch it
     """
 

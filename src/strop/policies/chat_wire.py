@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from strop.policies.chat_options import Api, ChatTerms, RefusedChat, read_options
 from strop.policies.chat_tools import ChatTools, read_tools
-from strop.policies.model_calls import MODEL_FORMS, ModelCalls, replies
+from strop.policies.model_calls import ModelCalls, replies
 from strop.policies.tool_calls import ToolCall
 from strop_verify.core.listening import read_json
 from strop_verify.core.rollout import Completion, Message
@@ -23,7 +23,6 @@ Said = tuple[str, tuple[tuple[str, str], ...]]
 _ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
     "system": "system", "developer": "system", "user": "user", "assistant": "assistant",
 }  # fmt: skip
-_HERMES = MODEL_FORMS["hermes"]
 
 
 @dataclass(frozen=True)
@@ -97,16 +96,6 @@ def choice_of(
     return ChatChoice(text, cut, len(completion.token_ids), pieces)
 
 
-def read_request(
-    body: bytes, *, chat: bool, said: Mapping[Said, str] | None = None, terms: ChatTerms | None = None
-) -> ChatRequest:
-    """Reads a request's body. `said`: {message as clients got it: text that the policy sampled} of this play.
-
-    Raises RefusedChat, also for what the terms do not offer.
-    """
-    return request_of(read_body(body), "chat" if chat else "text", terms or ChatTerms(), said or {})
-
-
 def read_body(body: bytes) -> dict[str, Any]:
     """The JSON object of a body. Raises RefusedChat."""
     try:
@@ -121,7 +110,10 @@ def read_body(body: bytes) -> dict[str, Any]:
 def request_of(
     data: Mapping[str, Any], api: Literal["chat", "text"], terms: ChatTerms, said: Mapping[Said, str]
 ) -> ChatRequest:
-    """`read_request` of a parsed body."""
+    """Reads a request's body. `said`: {message as clients got it: text that the policy sampled} of this play.
+
+    Raises RefusedChat, also for what the terms do not offer.
+    """
     form = data.get("response_format")
     options = read_options(data, api, terms)
     schema = _schema(form, terms) if form is not None else None
@@ -129,11 +121,11 @@ def request_of(
     if schema is not None and tools.listed:
         fault = "response_format: an answer that may call functions cannot be constrained; leave tools out"
         raise RefusedChat(fault, code="unsupported_parameter", param="response_format")
-    prompt = (
-        _told(_conversation(data.get("messages"), said, terms.calls), tools)
-        if api == "chat"
-        else _text_prompt(data.get("prompt"))
-    )
+    prompt: tuple[Message, ...] | str
+    if api == "chat":
+        prompt = _told(_conversation(data.get("messages"), said, terms.calls), tools)
+    else:
+        prompt = _text_prompt(data.get("prompt"))
     shown = prompt if isinstance(prompt, str) else [message.model_dump() for message in prompt]
     asked = [shown, tools.listed, *([schema, tools.begun] if schema is not None or tools.begun[1] else [])]
     digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
@@ -280,8 +272,3 @@ def _clean(text: str) -> str:
 def said_as(text: str, calls: Sequence[ToolCall]) -> Said:
     """An assistant message in comparable form."""
     return text.strip(), tuple((call.name, json.dumps(call.arguments, sort_keys=True)) for call in calls)
-
-
-def parts_of(text: str, tools: Sequence[Any], *, cut: bool = False) -> tuple[str, list[ToolCall]]:
-    """(text, calls) of an answer to a request with these tools, in the form `hermes`."""
-    return ChatTools(tuple(tools), _HERMES).parts(text, cut=cut)

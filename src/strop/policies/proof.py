@@ -215,7 +215,8 @@ def _found(model: PreTrainedModel, pad_id: int, longest: int) -> tuple[Decoder, 
     ways["the model's cache, padded"] = partial(CohortBatch, kind="padded")
     ways["the model's cache, prompts of one length"] = partial(CohortBatch, kind="even")
     ways["no cache"] = partial(CohortBatch, kind="uncached")
-    prompts = [random_ids(model, count, count) for count in _lengths(model, longest)]
+    lengths = [PROMPT, PROMPT - 9, *around(turns(model, longest))]
+    prompts = [random_ids(model, count, count) for count in lengths]
 
     def tried(way: Decoder) -> tuple[list[torch.Tensor], list[Text]]:
         rows = _sampled(way(model, pad_id), prompts)
@@ -260,11 +261,6 @@ def first_right(
     )
     fault = f"{type(model).__name__} is not supported{until}"
     raise UserError(f"{fault}: no way of {what} gives its own log-probabilities ({told})")
-
-
-def _lengths(model: PreTrainedModel, longest: int) -> list[int]:
-    """Lengths of the prompts to try."""
-    return [PROMPT, PROMPT - 9, *around(turns(model, longest))]
 
 
 def around(places: Sequence[int]) -> list[int]:

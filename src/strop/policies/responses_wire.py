@@ -32,7 +32,9 @@ def read_response(data: Mapping[str, Any], terms: ChatTerms, said: Mapping[Said,
     if tools := data.get("tools"):
         body["tools"] = _tools(tools)
     if (choice := data.get("tool_choice")) is not None:
-        body["tool_choice"] = _choice(choice)
+        if isinstance(choice, dict) and choice.get("type") == "function":
+            choice = {"type": "function", "function": {"name": choice.get("name")}}
+        body["tool_choice"] = choice
     if data.get("text") is not None:
         body["response_format"] = _format(data["text"])
     if options.stream_options and options.stream_options.include_usage is not None:
@@ -131,12 +133,6 @@ def _tools(tools: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _choice(choice: Any) -> Any:
-    if isinstance(choice, dict) and choice.get("type") == "function":
-        return {"type": "function", "function": {"name": choice.get("name")}}
-    return choice
-
-
 def _format(text: Any) -> Any:
     """`text` as response_format. Raises RefusedChat."""
     text = _given(text)
@@ -168,12 +164,7 @@ def response_object(asked: ChatRequest, reply: ChatReply, envelope: Envelope) ->
         "total_tokens": reply.prompt_tokens + choice.tokens,
     }  # fmt: skip
     cut = {"reason": "max_output_tokens"} if choice.cut else None
-    return {
-        **_object(asked, envelope, status),
-        "output": output,
-        "incomplete_details": cut,
-        "usage": usage,
-    }
+    return {**_object(asked, envelope, status), "output": output, "incomplete_details": cut, "usage": usage}
 
 
 def _object(asked: ChatRequest, envelope: Envelope, status: str) -> dict[str, Any]:

@@ -85,7 +85,8 @@ class SamplingServer:
             how = f"start it with strop serve-sampler and the key in {KEY_FILE}"
             raise UserError(f"{self.url} refuses {path} ({answer.status_code}); {how}")
         if answer.status_code >= 400:
-            raise ServerRefused(answer.status_code, f"{self.url}{path}: {_said(answer.text)}")
+            said = " ".join(printable(answer.text).split())[:400]
+            raise ServerRefused(answer.status_code, f"{self.url}{path}: {said}")
         try:
             return answer.json()
         except ValueError:
@@ -132,7 +133,3 @@ def open_client(key: str) -> "httpx.AsyncClient":
 def name_of_host(host: str) -> str:
     """The host name under which others reach a server that listens on `host`."""
     return os.uname().nodename if host in ("0.0.0.0", "::", "") else host
-
-
-def _said(text: str) -> str:
-    return " ".join(printable(text).split())[:400]

@@ -45,11 +45,7 @@ class ScriptedPolicy:
 
     @classmethod
     def from_answers(
-        cls,
-        path: str | Path,
-        prompts: Mapping[str, Sequence[int]],
-        *,
-        tokenizer: Tokenizer | None = None,
+        cls, path: str | Path, prompts: Mapping[str, Sequence[int]], *, tokenizer: Tokenizer | None = None
     ) -> "ScriptedPolicy":
         """Answers from a JSONL file of {task_id, answer}; `prompts` is {task id: token ids of its first prompt}.
 

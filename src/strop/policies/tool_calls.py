@@ -234,8 +234,8 @@ class HermesCalls:
             '<tool_call>\n{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>'
         )
 
-    def read(self, text: str, tools: Tools, *, whole: bool = True) -> list[ToolCall]:
-        """See `CallForm`."""
+    def read(self, text: str, tools: object, *, whole: bool = True) -> list[ToolCall]:
+        """See `CallForm`; the tools do not matter."""
         found, at = list[ToolCall](), 0
         while (start := text.find("<tool_call>", at)) >= 0:
             value, at = json_at(text, start + len("<tool_call>"), "the text in <tool_call>")
@@ -250,7 +250,7 @@ class HermesCalls:
             )
         return found
 
-    def write(self, call: ToolCall, tools: Tools) -> str:
+    def write(self, call: ToolCall, tools: object = None) -> str:
         """Writes the JSON on its own line."""
         data = {"name": call.name, "arguments": call.arguments}
         return f"<tool_call>\n{json.dumps(data, ensure_ascii=False)}\n</tool_call>"

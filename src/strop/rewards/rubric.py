@@ -265,7 +265,8 @@ def find_reward(name: str) -> Reward | BatchReward:
     """A reward of `REWARDS`, of a user's file, or a learned one. Raises UserError with a remedy."""
     if name.startswith(MODEL):
         judges = import_module("strop.judges")  # a layer above; imports torch when it scores
-        return judges.learned_reward(name.removeprefix(MODEL))  # type: ignore[no-any-return]
+        folder = judges.model_folder(name.removeprefix(MODEL))
+        return judges.LearnedReward(folder)  # type: ignore[no-any-return]
     return REWARDS.find(name, "rewards", "reward", "file.py:function")
 
 

@@ -169,11 +169,9 @@ class Play:
     @property
     def ready(self) -> bool:
         """Whether what it awaits is done."""
-        return (
-            all(one.future.done() for one in self.effects)
-            if self.awaits == "effects"
-            else self.pending.done()
-        )
+        if self.awaits == "effects":
+            return all(one.future.done() for one in self.effects)
+        return self.pending.done()
 
     def converse(self, asked: Converse, tokenizer: Tokenizer, limits: PlayLimits) -> Done | None:
         """Finds the row of tokens that a prompt continues; returns Done if the play must end instead."""

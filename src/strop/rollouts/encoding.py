@@ -52,10 +52,8 @@ def turn_ids(
 def demo_turns(demo: Demo, tokenizer: HubTokenizer) -> list[TurnTokens]:
     """A demonstration as the tokens that a play of it would have had."""
     opening = demo.opening()
-    given, end = (
-        opening_ids(opening, tokenizer),
-        tokenizer.turn_end if opening.messages else tokenizer.text_end,
-    )
+    given = opening_ids(opening, tokenizer)
+    end = tokenizer.turn_end if opening.messages else tokenizer.text_end
     opens, turns = bool(opening.messages) and not opening.prefill, list[TurnTokens]()
     for number, (text, said) in enumerate(demo.turns()):
         ids = [*tokenizer.encode(text, opens=opens), *end]

@@ -193,7 +193,7 @@ def scored(
         one.rollout.model_copy(
             update={
                 "scores": scores[number],
-                "reward": _reward(one.rollout, scores[number]),
+                "reward": None if one.rollout.left_out == "scores" else total(scores[number]),
                 "turns": [
                     _scored_turn(turn, of_turns.get((number, place)))
                     for place, turn in enumerate(one.rollout.turns)
@@ -215,10 +215,6 @@ def _until(judged: JudgedRollout, place: int) -> JudgedRollout:
 
 def _scored_turn(turn: Turn, scores: list[Score] | None) -> Turn:
     return turn if scores is None else turn.model_copy(update={"scores": scores, "reward": total(scores)})
-
-
-def _reward(rollout: Rollout, scores: list[Score]) -> float | None:
-    return None if rollout.left_out == "scores" else total(scores)
 
 
 def play_groups(

@@ -55,7 +55,7 @@ def verdict_reward(
     def score(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
         tasks = _tasks(columns, len(completions))
         codes = [
-            _code(task, prompt, completion, continues_prompt)
+            _said(prompt) + _said(completion) if continues_prompt else answer_in(_said(completion), task)
             for task, prompt, completion in zip(tasks, prompts, completions, strict=True)
         ]
         judge = opened.get()
@@ -131,11 +131,6 @@ def _filled(task: Any) -> Any:
         return task
     kept = {key: value for key, value in task.items() if value is not None}
     return {**kept, "check": _plain(kept["check"])} if "check" in kept else kept
-
-
-def _code(task: Task, prompt: Any, completion: Any, continues_prompt: bool) -> str:
-    text = _said(completion)
-    return _said(prompt) + text if continues_prompt else answer_in(text, task)
 
 
 def _said(message: Any) -> str:

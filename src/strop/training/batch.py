@@ -45,14 +45,12 @@ class Advantages:
             self._kind.load(state)
 
 
-def _as_they_are(drawn: Sequence[tuple[Rollout, Sample]]) -> list[Sample]:
-    return [sample for _, sample in drawn]
-
-
 def batch_of(
     groups: Sequence[Group],
     grpo: GrpoConfig,
-    taught: Callable[[Sequence[tuple[Rollout, Sample]]], Sequence[Sample]] = _as_they_are,
+    taught: Callable[[Sequence[tuple[Rollout, Sample]]], Sequence[Sample]] = lambda drawn: [
+        s for _, s in drawn
+    ],
 ) -> Batch:
     """The batch of groups that have advantages, without plays in which nothing was sampled. Groups with signal are
     spread evenly over the minibatches.
@@ -63,7 +61,7 @@ def batch_of(
     parts = (ordered[number :: grpo.minibatches] for number in range(grpo.minibatches))
     played = ([r for group in part for r in group.rollouts if r.turns] for part in parts)
     drawn = ([(r, s) for r in part for s in samples_of(r, grpo.mask_truncated)] for part in played)
-    return Batch(tuple(tuple(taught(part)) for part in drawn))
+    return Batch(tuple(tuple(taught(part) if taught else [s for _, s in part]) for part in drawn))
 
 
 def samples_of(rollout: Rollout, mask_truncated: bool) -> list[Sample]:

@@ -223,15 +223,11 @@ def unseen(one: TaskSet, given: Overrides) -> Iterator[str]:
             f"{place}plays have {most} turns (play.max_turns), fewer than the {turns} of their environment; raise "
             "play.max_turns, or lower tasks.environment.turns"
         )
-    if (
-        environment.type in ("feedback", "workspace")
-        and environment.options.get("tell") is None
-        and one.tasks
-    ):
-        hidden = sum(not shows_tests(task) for task in one.tasks)
-        told = f"{place}{hidden} of {len(one.tasks)} tasks show no tests, so plays are told only whether they passed"
-        yield from [f"{told}; tasks.environment.tell=true tells what failed, by the tests that judge"] * bool(
-            hidden
+    tells = environment.type not in ("feedback", "workspace") or environment.options.get("tell") is not None
+    if not tells and (hidden := sum(not shows_tests(task) for task in one.tasks)):
+        yield (
+            f"{place}{hidden} of {len(one.tasks)} tasks show no tests, so plays are told only whether they passed; "
+            "tasks.environment.tell=true tells what failed, by the tests that judge"
         )
     for line in copies_left(one.tasks):
         yield f"{place}{line}; it may hold what the task asks for"

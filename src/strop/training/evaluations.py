@@ -90,7 +90,13 @@ class Evaluations:
         parts.publish(step)
         changes = {"samples": config.every_samples, "k": [1], "greedy": config.every_samples == 0}
         recipe = self._recipe.model_copy(update={"evaluation": config.model_copy(update=changes)})
-        return _headline(self._one(step_name(step), "", parts.play, some(parts.held_out, config), recipe))
+        result = self._one(step_name(step), "", parts.play, some(parts.held_out, config), recipe)
+        return {
+            **rates_json({key: e for key in result.keys if (e := result.estimate(key)) is not None}),
+            "tasks": len(result.counts),
+            "samples": result.samples,
+            "seconds": result.seconds,
+        }
 
     def to_come(self, metrics: Mapping[str, Any]) -> float:
         """Seconds that the remaining evaluations will take, at the pace of earlier ones or of the step's rollouts."""
@@ -222,16 +228,6 @@ def some(tasks: Sequence[Task], config: EvaluationConfig) -> list[Task]:
     return sorted(order[: config.every_limit], key=lambda task: task.id)
 
 
-def _headline(result: Evaluation) -> dict[str, Any]:
-    """A result for a line of metrics, with the keys of an evaluation's file."""
-    return {
-        **rates_json({key: e for key in result.keys if (e := result.estimate(key)) is not None}),
-        "tasks": len(result.counts),
-        "samples": result.samples,
-        "seconds": result.seconds,
-    }
-
-
 def read_evaluations(folder: Path) -> dict[str, tuple[dict[str, Evaluation], dict[str, Any] | None]]:
     """{set name: ({"before": ..., "after": ...}, paired differences or None)}; "" is the held-out set. Trained controls
     stand before "after"; evaluations during training, on some of the tasks, are left out.
@@ -241,19 +237,18 @@ def read_evaluations(folder: Path) -> dict[str, tuple[dict[str, Evaluation], dic
         side, _, name = path.name.removesuffix(".record.json").partition("-")
         if side in SIDES or side.startswith(CONTROL):
             found.setdefault(name, {})[side] = Evaluation.model_validate_json(path.read_text())
+    order = ("before", "warm", CONTROL, "after")
+
+    def place(side: str) -> int:
+        return order.index(CONTROL if side.startswith(CONTROL) else side)
+
     return {
         name: (
-            dict(
-                sorted(sides.items(), key=lambda pair: (*SIDES[:2], CONTROL, "after").index(_kind(pair[0])))
-            ),
+            {side: sides[side] for side in sorted(sides, key=place)},
             compare(sides["before"], sides["after"]) if {"before", "after"} <= sides.keys() else None,
         )
         for name, sides in sorted(found.items())
     }
-
-
-def _kind(side: str) -> str:
-    return CONTROL if side.startswith(CONTROL) else side
 
 
 def evaluation_summary(

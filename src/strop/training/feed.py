@@ -280,10 +280,6 @@ class TaskFeed(Feed):
 
     def _played(self, stage: RunStage, number: int) -> StepGroups:
         """The groups of a step, played with the weights published last."""
-        with PROGRESS.at(f"playing step {number}", most=longest_wait(stage.recipe)):
-            return self._play_step(stage, number)
-
-    def _play_step(self, stage: RunStage, number: int) -> StepGroups:
         release_memory()
         recipe, started = stage.recipe, time.perf_counter()
 
@@ -293,7 +289,8 @@ class TaskFeed(Feed):
             done = partial(self.progress, f"step {number}: rollouts")
             return self._play.groups(tasks, size, params, **numbers, done=done)
 
-        learnt, played = fill_step(play, self._stream, recipe, number)
+        with PROGRESS.at(f"playing step {number}", most=longest_wait(recipe)):
+            learnt, played = fill_step(play, self._stream, recipe, number)
         places, seconds = [played.index(group) for group in learnt], time.perf_counter() - started
         self.played_seconds += seconds
         return StepGroups(played, places, *self._play.player.clock.take(), seconds)

@@ -199,8 +199,8 @@ class Loop:
             learnt, played = self._weighed(groups, stage, number)
             measured = self._measured(groups, learnt, stage, number)
             notes = self._notes(learnt, played, stage)
-            teacher = [partial(self._teacher.taught, stage.recipe)] if self._teacher else []
-            batch = batch_of(learnt, stage.recipe.grpo, *teacher)
+            taught = partial(self._teacher.taught, stage.recipe) if self._teacher else None
+            batch = batch_of(learnt, stage.recipe.grpo, taught)
             updated = self.learner.update(batch, stage, self._updates - stage.recipe.grpo.updates_per_step)
             masked = stage.recipe.grpo.mask_truncated
             metrics = step_metrics(played, learnt, mask_truncated=masked) | measured | updated

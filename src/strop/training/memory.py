@@ -194,17 +194,12 @@ class _Types:
         return cls(kept, computed, sampled, stream, quantised, gpu)
 
 
-def _weights(shape: ModelShape, types: _Types) -> float:
-    """Bytes of the loaded model."""
-    short = shape.quantised if types.quantised else 0
-    return types.kept * (shape.parameters - short) + NF4 * short
-
-
 def _held(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
     launch, lora = recipe.launch, recipe.model.lora
     world, deepspeed = launch.nodes * launch.processes, launch.engine.startswith("zero")
     parts = world if launch.engine in SHARDED else 1
-    adapters, weights = shape.adapters(lora) if lora.rank else 0, _weights(shape, types)
+    adapters, short = shape.adapters(lora) if lora.rank else 0, shape.quantised if types.quantised else 0
+    weights = types.kept * (shape.parameters - short) + NF4 * short
     trained, width = _trained(recipe, shape, types)
     divided = 1 if launch.engine == "ddp" else world
     return {

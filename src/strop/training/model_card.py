@@ -86,12 +86,15 @@ def _lines(
     yield f"# {recipe.run.name}\n\nA code model trained with Strop {__version__}: {how}.\n"
     lora = f"LoRA adapters of rank {recipe.model.lora.rank}" if grpo and recipe.model.lora.rank else ""
     whole = f"whole, {lora} added in" if lora else "whole"
+    trained = f"{recipe.optim.steps} steps" if grpo else "the whole warm start"
     facts = {
         "base model": f"`{base.name}`" + (f", {base.note}" if base.note else ""),
         "licence of the base": licence or "not known here; these weights are under its terms too",
         "task set": _tasks(recipe),
         "weights": f"{lora}, which need the base model" if adapter else whole,
-        "trained for": _trained_for(recipe, grpo, update),
+        "trained for": trained
+        if update is None
+        else f"{update} updates of a run of {recipe.optim.steps} steps",
     }
     yield "| | |\n|---|---|"
     yield from (f"| {name} | {_cell(value)} |" for name, value in facts.items())
@@ -161,26 +164,13 @@ def _task_set(one: TasksConfig) -> str:
     parts = {"topics": ", ".join(one.topics), "levels": ", ".join(map(str, one.levels)), "limit": one.limit}
     more = "; ".join(f"{name} {value}" for name, value in parts.items() if value)
     name = getattr(one, "name", "")
-    return (
-        (f"{name}: " if name else "")
-        + f"`{_without_folders(one.source)}`"
-        + (f" ({more})" if more else "")
-        + f", style {one.style}"
-    )
-
-
-def _trained_for(recipe: Recipe, grpo: bool, update: int | None) -> str:
-    if update is not None:
-        return f"{update} updates of a run of {recipe.optim.steps} steps"
-    return f"{recipe.optim.steps} steps" if grpo else "the whole warm start"
+    head, more = f"{name}: " if name else "", f" ({more})" if more else ""
+    return f"{head}`{_without_folders(one.source)}`{more}, style {one.style}"
 
 
 def _changed(recipe: Recipe) -> dict[str, Any]:
     """Settings that differ from the defaults, without those about the machine."""
-    ours, usual = (
-        recipe.model_dump(mode="json", by_alias=True),
-        Recipe().model_dump(mode="json", by_alias=True),
-    )
+    ours, usual = (one.model_dump(mode="json", by_alias=True) for one in (recipe, Recipe()))
     del ours["model"]["name"]  # the card names it as the base
     return _other({k: v for k, v in ours.items() if k not in _NOT_SAID}, usual)
 

@@ -291,20 +291,17 @@ class Preflight:
         if self.given.rubric is not None:
             self.rubrics = {one.name: self.given.rubric for one in self.sets}
         else:
-            for name, rewards in self._rewards().items():
+            of_sets = {one.name: one.recipe.rewards for one in self.sets} or {"": self.recipe.rewards}
+            for name, rewards in of_sets.items():
                 made: list[WeightedRubric] = []
                 for reward in rewards:
                     with self.noting():
-                        made.append(WeightedRubric.from_names([reward]))
+                        made.append(WeightedRubric.from_names([(reward.name, reward.weight)]))
                 self.rubrics[name] = WeightedRubric.joined(made)
         for rubric in self.rubrics.values():
             for one in rubric.apart():
                 with self.noting():
                     one.check_arguments()
-
-    def _rewards(self) -> dict[str, list[tuple[str, float]]]:
-        of_sets = {one.name: one.recipe.rewards for one in self.sets} or {"": self.recipe.rewards}
-        return {name: [(one.name, one.weight) for one in rewards] for name, rewards in of_sets.items()}
 
     def look_at_toolchains(self) -> None:
         """Compilers and interpreters of the tasks' languages, if this machine judges."""

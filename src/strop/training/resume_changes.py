@@ -140,11 +140,7 @@ def _keep(run: Path, named: dict[str, Path], step: int) -> None:
             copy.parent.mkdir(parents=True, exist_ok=True)
             with files.atomic(copy) as written:
                 written.write(file.read_bytes())
-        entries[text] = {
-            "path": str(path.resolve()),
-            "copy": str(place / path.name),
-            "files": _digests(path),
-        }
+        entries[text] = {"path": str(path.resolve()), "copy": str(place / path.name), "files": _digests(path)}
     before = json.loads(manifest.read_text()) if manifest.is_file() else []
     files.write_json(manifest, [*before, {"after_step": step, "files": entries}])
 

@@ -53,13 +53,10 @@ MOST_SAID = 5
 """How many of the tasks that a step sets aside are named on the screen."""
 
 
-def _silent(text: str, done: int, total: int) -> None:
-    """Says nothing."""
-
-
 def train(
-    recipe: Recipe, *, given: Overrides = NOTHING, say: Say, show: Show, status: Status = _silent
-) -> dict[str, Any]:
+    recipe: Recipe, *, given: Overrides = NOTHING, say: Say, show: Show,
+    status: Status = lambda text, done, total: None,
+) -> dict[str, Any]:  # fmt: skip
     """Trains a new run; returns its summary. `say` gets lines that stay on the screen, `status` what is happening now,
     `show` each step's metrics.
 
@@ -91,7 +88,7 @@ def train(
 
 def resume(
     folder: Path, changes: Sequence[str] = (), *, given: Overrides = NOTHING, say: Say, show: Show,
-    status: Status = _silent,
+    status: Status = lambda text, done, total: None,
 ) -> dict[str, Any]:  # fmt: skip
     """Continues a run from its newest complete checkpoint, or from the start; `changes` are KEY=VALUE words. A finished
     run that gets no more steps returns its summary. Raises UserError if `given` is not what the run started with, or a

@@ -109,13 +109,7 @@ def fit_examples(
     model.eval()
 
 
-def sft(
-    recipe: Recipe,
-    sets: Sequence[TaskSet],
-    *,
-    say: Callable[[str], None],
-    show: Show,
-) -> Path:
+def sft(recipe: Recipe, sets: Sequence[TaskSet], *, say: Callable[[str], None], show: Show) -> Path:
     """Trains on `examples_of` the task sets in a new run; returns the model's folder.
 
     Raises UserError if there is nothing to learn from.

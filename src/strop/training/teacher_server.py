@@ -76,10 +76,8 @@ class TeacherServer:
         return asyncio.run(self._asked(prompts))
 
     async def _asked(self, prompts: Sequence[Any]) -> list[Sequence[Any]]:
-        caller, slots = (
-            ModelCaller(self._server, "grpo.teacher.url"),
-            asyncio.Semaphore(self._server.concurrency),
-        )
+        caller = ModelCaller(self._server, "grpo.teacher.url")
+        slots = asyncio.Semaphore(self._server.concurrency)
 
         async def one(prompt: Any) -> Sequence[Any]:
             more = {"prompt_logprobs": 0, "add_special_tokens": False}
