@@ -48,9 +48,7 @@ class Advantages:
 def batch_of(
     groups: Sequence[Group],
     grpo: GrpoConfig,
-    taught: Callable[[Sequence[tuple[Rollout, Sample]]], Sequence[Sample]] = lambda drawn: [
-        s for _, s in drawn
-    ],
+    taught: Callable[[Sequence[tuple[Rollout, Sample]]], Sequence[Sample]] | None = None,
 ) -> Batch:
     """The batch of groups that have advantages, without plays in which nothing was sampled. Groups with signal are
     spread evenly over the minibatches.
