@@ -69,10 +69,7 @@ class Tokens:
 
 @dataclass(frozen=True)
 class UpdateSize:
-    """Sizes of the update that a micro-batch is part of.
-
-    rows  R, all rows; tokens  T, tokens that carry loss; longest  the constant length T_max
-    """
+    """Sizes of the whole update: rows R, tokens T that carry loss, and the constant length T_max (longest)."""
 
     rows: int
     tokens: int

@@ -302,10 +302,7 @@ def _attend_in_blocks(
 def _attend(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor, scale: float
 ) -> torch.Tensor:
-    """(rows, heads, length, size), without copying the keys that heads share.
-
-    mask  (length, key length) bool, the same for all rows and heads
-    """
+    """(rows, heads, length, size), without copying the keys that heads share. mask: (length, key length) bool."""
     if query.device.type == "cpu":
         return scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale, enable_gqa=True)
     rows, heads, length, size = query.shape  # a GPU's kernels do not share keys under a mask

@@ -55,9 +55,7 @@ class AnswerStream(Protocol):
 
 
 def parts_of_choice(asked: ChatRequest, choice: ChatChoice) -> tuple[str, list[ToolCall]]:
-    """(text, calls) of a whole choice. Raises RefusedChat if it had to call and did not, unless in a play, where a turn
-    must not be lost.
-    """
+    """(text, calls) of a whole choice. Raises RefusedChat if a required call is missing, except in a play."""
     text, calls = asked.tools.parts(choice.text, cut=choice.cut)
     if asked.must and (fault := asked.tools.fault(calls, cut=choice.cut)):
         raise RefusedChat(fault, 500, "no_call", param="tool_choice")

@@ -151,9 +151,8 @@ def read_options(data: Mapping[str, Any], api: Api, terms: ChatTerms) -> ChatOpt
     try:
         options = ChatOptions.model_validate(given)
     except ValidationError as error:
-        first = max(
-            error.errors(include_url=False), key=lambda one: len(one["loc"])
-        )  # of a union, the nearest
+        # The deepest location belongs to the nearest member of a union.
+        first = max(error.errors(include_url=False), key=lambda one: len(one["loc"]))
         name = str(first["loc"][0])
         raise RefusedChat(f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}", param=name) from None
     _within(options, api, terms)

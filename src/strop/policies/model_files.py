@@ -166,9 +166,7 @@ class ModelFiles:
 
     @classmethod
     def read(cls, name: str, revision: str | None = None) -> "ModelFiles | None":
-        """The files of a model as a recipe names it; None if it is not converted yet. Raises UserError for missing or
-        damaged files.
-        """
+        """The files of the model of that name, None before its conversion. Raises UserError if missing or damaged."""
         if converts(name):
             return cls.of_folder(converted_folder(name)) if is_converted(name) else None
         place = located(name, revision)
@@ -231,9 +229,7 @@ class ModelFiles:
 
 
 def weights_digest(name: str, revision: str | None = None) -> str:
-    """A hash of the weights that a model's name refers to now: of its weight files and adapter config. Raises
-    UserError.
-    """
+    """A hash of a model's weight files and adapter config, as they are now. Raises UserError."""
     if is_gguf(name):
         return _digest_of(Path(name))
     folder = converted_folder() if name == EMBEDDED else Path(located(name, revision))

@@ -276,10 +276,7 @@ def json_at(text: str, at: int, what: str) -> tuple[Any, int]:
 
 
 def call_of_json(value: Any) -> ToolCall:
-    """A call from {"name", "arguments"}; the arguments may be JSON in a string, or under the key of another family.
-
-    Raises CallFault.
-    """
+    """A call from {"name", "arguments"}, where the arguments may be JSON in a string. Raises CallFault."""
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         raise CallFault('a call has no name; write {"name": ..., "arguments": {...}}')
     rest = [key for key in value if key not in ("name", "id", "type")]

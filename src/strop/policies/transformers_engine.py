@@ -80,10 +80,7 @@ class TransformersPolicy:
 
     @torch.no_grad()
     def update(self, version: int, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
-        """See `core.protocols.Trainable`. Reads weights only if it samples from a copy.
-
-        Raises StropError while requests are in flight.
-        """
+        """See `core.protocols.Trainable`; reads weights only to refresh a copy. Raises StropError while sampling."""
         if self._futures or self._waiting:
             remedy = "wait for them or cancel them"
             raise StropError(f"weights cannot change while rows are being sampled; {remedy}")

@@ -41,10 +41,7 @@ class VllmServerPolicy(AskingPolicy):
     def __init__(
         self, config: ServerConfig, tokenizer: HubTokenizer, *, key: str, name: str, processes: Processes
     ) -> None:
-        """Waits until every server is healthy; set `sync` before `update`. `name`: the servers' name of the model.
-
-        Raises UserError and StropError.
-        """
+        """Waits until every server is healthy. Raises UserError, StropError. Set `sync` before `update`."""
         super().__init__()
         self.name, self.version = name, 0
         self.tokenizer: Tokenizer = tokenizer
@@ -67,17 +64,13 @@ class VllmServerPolicy(AskingPolicy):
             raise
 
     def take_as_they_are(self) -> None:
-        """Samples with the weights that the servers loaded at their start, until `update`. Raises UserError if one has
-        others.
-        """
+        """Samples with the weights that the servers loaded at their start. Raises UserError if one has others."""
         self.sync, self._served = WeightSync(), Published(UNTRAINED, self.name)
         served = self._served
         self._run_each(lambda server: self._give(server, served))
 
     def submit(self, request: Request) -> Future[Completion]:
-        """See `core.protocols.Policy`. Raises UserError if prompt and `max_tokens` do not fit, StropError before the
-        first weights.
-        """
+        """See `core.protocols.Policy`. Raises UserError for a prompt that is too long, StropError before `update`."""
         check_room(request, self.context)
         if self._served is None:
             raise StropError("the vLLM servers do not have the weights of this step yet; call update first")

@@ -75,9 +75,7 @@ class WeightSync:
     """How weights get to servers. This base class sends none: an evaluation uses those that a server loaded."""
 
     def publish(self, name: str, weights: Weights) -> Published:
-        """Makes weights ready for servers. Collective: every training process reads the weights, one writes them.
-        Raises StropError.
-        """
+        """Makes weights ready for servers: all processes read them, one writes. Collective. Raises StropError."""
         raise StropError("these vLLM servers take no weights")
 
     async def held(self, server: SamplingServer, weights: Published) -> bool:

@@ -73,9 +73,7 @@ class Dispatcher:
         return made
 
     def control(self) -> "Dispatcher | None":
-        """A dispatcher of the environment's control at equal sampled tokens, None if it has none (see
-        `environments.registry.BoundEnvironment.control`).
-        """
+        """A dispatcher for the environment's control (`BoundEnvironment.control`), None if it has none."""
         found = getattr(self.environment, "control", None)
         return self.copy_with(self.policy, found) if found else None
 
@@ -261,9 +259,7 @@ class _Plays:
             self._waited(play, time.monotonic() - started)
 
     def _results(self, play: Play, futures: Sequence[Future[Any]], what: str) -> list[Any] | None:
-        """The results, waited for within the play's time; None if the play ended instead. Raises UserError if a user's
-        code failed.
-        """
+        """The results, waited for within the play's time; None if the play ended over them. Raises UserError."""
         wait(futures, timeout=self._left(play))
         if not all(future.done() for future in futures):
             for future in futures:

@@ -153,9 +153,7 @@ def first_prompt(task: Task, opening: Opening, tokenizer: Tokenizer, most: int) 
 def check_prompts(
     tasks: Iterable[Task], environment: Callable[[Task], Environment], tokenizer: Tokenizer, most: int
 ) -> int:
-    """Tokens of the longest prompt. Raises UserError for the first task whose prompt has more than `most`. Prompts that
-    depend on a set-up are not checked.
-    """
+    """Tokens of the longest prompt that needs no set-up. Raises UserError for the first with more than `most`."""
     longest = 0
     for task in tasks:
         if (opening := _opening(task, environment)) is not None:

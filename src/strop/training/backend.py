@@ -64,9 +64,7 @@ class TrainingBackend:
     def load(
         cls, recipe: Recipe, ranks: Ranks, *, ends: Collection[int] = (), folder: Path | None = None
     ) -> "TrainingBackend":
-        """Loads the model that the recipe names, or that in `folder`. `ends`: token ids that end an answer, for its
-        generation config. Raises UserError if there is no such model.
-        """
+        """Loads the recipe's model, or that in `folder`; `ends` are its end-of-answer token ids. Raises UserError."""
         if recipe.model.lora.rank:
             keep_freed_memory(below=SMALL)
         model = _loaded(recipe, folder, cls.home)

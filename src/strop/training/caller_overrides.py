@@ -183,9 +183,7 @@ REFERENCE = "that answered with the reference"
 
 
 def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -> tuple[Rollout, str]:
-    """(the task as played by its environment's expert or, if that says nothing, by a policy that always answers with
-    the reference; who played).
-    """
+    """(a play by the environment's expert, or with the reference if that says nothing; who played)."""
     config, said = one.recipe.task_set, ""
     with suppress(UserError):  # an environment with its own prompts
         said = solution(task, render(task, config.style, config.template, config.answer), config.answer)

@@ -39,9 +39,7 @@ def seal(folder: Path) -> None:
 
 @PROGRESS.at("checking digests", busy=True)
 def damage(folder: Path) -> str:
-    """What is wrong with a sealed folder, "" if nothing. Reads every byte. The optimiser's state may be absent: see
-    `drop_optimisers`.
-    """
+    """What is wrong with a sealed folder, "" if nothing; the optimiser's state may be absent. Reads every byte."""
     marker = folder / MARKER
     try:
         data = marker.read_bytes()

@@ -133,16 +133,8 @@ class DistributedRollouts:
         ranks, alone = self.ranks, self.ranks.world == 1
         mine = tasks if alone else ranks.share(tasks)
         played = play_groups(
-            self.player,
-            self.rubric,
-            mine,
-            size,
-            params,
-            **numbers,
-            by_turn=self.by_turn,
-            patient=True,
-            done=done,
-        )
+            self.player, self.rubric, mine, size, params, **numbers, by_turn=self.by_turn, patient=True, done=done,
+        )  # fmt: skip
         if self.process is not None:
             form = self.process
             played = with_steps(self.player, mine, played, params, form.continuations, form.most_steps)
@@ -230,8 +222,8 @@ class TriedStream(Stream):
 
 
 class TaskFeed(Feed):
-    """Plays the recipe's tasks. With grpo.max_staleness above 0 a thread plays the next step during the update; the
-    published weights must then be a copy.
+    """Plays the recipe's tasks. With grpo.max_staleness a thread plays the next step during the update, with a copy of
+    the weights.
     """
 
     def __init__(self, recipe: Recipe, play: DistributedRollouts, sets: Sequence[TaskSet]) -> None:

@@ -179,9 +179,7 @@ def token_logps(
 
 
 def no_dropout(model: Any) -> None:
-    """Switches a model to eval mode, in which it sampled, except for the dropout of adapters and the checkpointing of
-    layers.
-    """
+    """Puts a model into eval mode, in which it sampled, but keeps adapters' dropout and layers' checkpointing."""
     model.eval()
     for module in model.modules():
         if isinstance(adapters := getattr(module, "lora_dropout", None), torch.nn.Module):

@@ -236,9 +236,7 @@ class Loop:
         return stage_at(self._stages, self._updates)
 
     def _requests(self) -> tuple[bool, bool]:
-        """(whether a process was asked for a checkpoint since the last step, whether rank 0 sees the `stop` file).
-        Collective.
-        """
+        """(whether a checkpoint was requested since the last step, whether rank 0 sees the `stop` file). Collective."""
         requested, before = self._requested, self._answered
         self._answered = requested
         asked = self._parts.ranks.gather((requested > before, (self._run.path / STOP).exists()))

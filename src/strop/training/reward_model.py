@@ -38,9 +38,7 @@ def train_reward(
     show: Show,
     status: Callable[[str, int, int], None] = lambda text, done, total: None,
 ) -> dict[str, Any]:
-    """Trains on the training side; returns the report card of the held-out side. Writes model and card to the run
-    folder. Raises UserError if a side has no pair.
-    """
+    """Trains on the training side; returns and saves the report card of the held-out side. Raises UserError."""
     sides = {
         side: [one for one in on_side(compared, side) if one.pair_count] for side in ("train", "held-out")
     }

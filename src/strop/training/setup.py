@@ -78,9 +78,7 @@ def set_up(
     recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], None], given: Overrides = NOTHING,
     warm: Path | None = None,
 ) -> RunParts:  # fmt: skip
-    """Loads everything, the model last, from the folder `warm` or as the recipe says; `stack` closes what must be
-    closed. Raises UserError.
-    """
+    """Loads everything, the model last, from `warm` or as the recipe says; `stack` closes it. Raises UserError."""
     set_seed(recipe.seed % 2**32)
     sets = given.sets(recipe, say)
     rubric = given.rubric or rubric_of(sets)

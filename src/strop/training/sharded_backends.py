@@ -221,10 +221,8 @@ class Zero2Backend(TrainingBackend):
 
     def _take_over(self, weights: dict[str, torch.Tensor], *, adapters: bool) -> None:
         for name, weight in self._bare.named_parameters():
-            if adapters and weight.requires_grad:
-                self._set(
-                    weight, weights[name.replace(".default", "")].to(self.device)
-                )  # as PEFT writes them
+            if adapters and weight.requires_grad:  # PEFT saves names without ".default"
+                self._set(weight, weights[name.replace(".default", "")].to(self.device))
             elif not adapters:
                 self._set(weight, weights[name].to(self.device))
 

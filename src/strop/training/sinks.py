@@ -187,10 +187,7 @@ class _TensorBoard:
 
 
 class _Service:
-    """A run of the project WANDB_PROJECT or TRACKIO_PROJECT, default strop.
-
-    wandb keeps its files in RUN/wandb, trackio in the user's TRACKIO_DIR.
-    """
+    """A run of the project WANDB_PROJECT or TRACKIO_PROJECT, default strop; wandb's files are in RUN/wandb."""
 
     def __init__(self, name: str, recipe: Recipe, **options: Any) -> None:
         self._module: Any = importlib.import_module(name)

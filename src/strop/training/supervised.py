@@ -110,10 +110,7 @@ def fit_examples(
 
 
 def sft(recipe: Recipe, sets: Sequence[TaskSet], *, say: Callable[[str], None], show: Show) -> Path:
-    """Trains on `examples_of` the task sets in a new run; returns the model's folder.
-
-    Raises UserError if there is nothing to learn from.
-    """
+    """Trains on `examples_of` the sets in a new run; returns the model's folder. Raises UserError without examples."""
     tokenizer = tokenizer_of(recipe)
     examples = examples_of(sets, tokenizer)
     backend = TrainingBackend.load(recipe, Ranks(), ends=tokenizer.eos_ids)

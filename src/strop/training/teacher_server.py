@@ -44,9 +44,7 @@ class TeacherServer:
                             f"into {len(ids)}; a teacher needs the policy's own tokenizer")  # fmt: skip
 
     def logps(self, samples: Sequence[Sample]) -> list[list[float]]:
-        """Log-probabilities of each sample's tokens with loss. Raises StropError if the server fails, UserError if it
-        is no teacher.
-        """
+        """Log-probabilities of each sample's tokens with loss. Raises StropError, or UserError if it is no teacher."""
         found = []
         for sample, entries in zip(samples, self._ask([list(one.ids) for one in samples]), strict=True):
             first = next(place for place, keep in enumerate(sample.mask) if keep)

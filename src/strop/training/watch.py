@@ -235,9 +235,7 @@ class RankWatch(threading.Thread):
 
 
 def longest_wait(recipe: Recipe) -> float:
-    """Longest seconds that a play may wait by the recipe's own deadlines: for a server's answer, or for a verdict and
-    its retry.
-    """
+    """Longest seconds that the recipe lets a play wait: for a server's answer, or for a verdict and its retry."""
     asked = sum(float(getattr(recipe.policy, name, 0.0)) for name in ("timeout_seconds", "retry_seconds"))
     return max(2 * recipe.sandbox.wall_seconds, asked)
 

@@ -47,8 +47,8 @@ class Pass:
     temperature: float
 
     def __call__(self, places: list[int], targets: list[int], **inputs: Any) -> tuple[torch.Tensor, Any]:
-        """((N, 2) log-probability and entropy of `targets`, each after the token at its place in all rows end to end,
-        what the model returned).
+        """((N, 2) log-probability and entropy of each target after the token at its place, the model's output). Places
+        count all rows end to end.
         """
         device = inputs["input_ids"].device
         at, goals = (torch.tensor(values, device=device, dtype=torch.long) for values in (places, targets))
