@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from inspect import signature
+from itertools import groupby
 from typing import Any, Literal
 
 import torch
@@ -94,14 +95,8 @@ class CohortBatch(DecodedRows):
         """Prompts to compute together."""
         lengths = [len(prompt) for prompt in prompts]
         order = sorted(range(len(prompts)), key=lengths.__getitem__)
-        alike = [order] if self._kind == "padded" else []
-        if not alike:
-            by_length: dict[int, list[int]] = {}
-            for number in order:
-                by_length.setdefault(lengths[number], []).append(number)
-            alike = list(by_length.values())
-        for numbers in alike:
-            for part in slices(numbers, lengths):
+        for _, numbers in groupby(order, key=lambda number: self._kind == "padded" or lengths[number]):
+            for part in slices(list(numbers), lengths):
                 yield [prompts[number] for number in part]
 
     def _cohort(self, prompts: Sequence[Sequence[int]]) -> _Cohort:
@@ -124,9 +119,7 @@ class CohortBatch(DecodedRows):
             arguments["position_ids"] = (shown.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
         if cohort.cache is not None:
             arguments[self._name] = cohort.cache
-        if (
-            "logits_to_keep" in self._takes
-        ):  # an index: with a slice the head would copy its weights for each row
+        if "logits_to_keep" in self._takes:  # an index: for a slice the head copies its weights per row
             arguments["logits_to_keep"] = torch.tensor([ids.shape[1] - 1], device=self._device)
         with alone(self._model):
             out = self._model(**arguments)

@@ -70,9 +70,7 @@ class DecodedRows:
         self.rows[self.rows.index(row)] = None
 
     def context(self, row: DecodedRow) -> PlayContext | None:
-        """A copy of a row's computed keys and values: prompt and tokens without the last, which was just chosen. None
-        if the model's own cache holds them.
-        """
+        """A copy of a row's keys and values without its last token, not computed yet; None if the model holds them."""
         return None
 
     def join(
@@ -268,12 +266,8 @@ class DecodeBatch(DecodedRows):
             self._tokens = self._tokens[keep]
         self.rows = [self.rows[number] for number in live]
         self._draws = [self._draws[number] for number in live]
-        self._shared, self._prompt_of = SharedPrompts.of_rows(
-            self._shared.keys,
-            self._shared.values,
-            self._shared.mask,
-            [self._prompt_of[number] for number in live],
-        )
+        shared, kept = self._shared, [self._prompt_of[number] for number in live]
+        self._shared, self._prompt_of = SharedPrompts.of_rows(shared.keys, shared.values, shared.mask, kept)
 
     def _prefill(
         self, prompts: Sequence[Sequence[int]], contexts: Sequence[PlayContext | None]

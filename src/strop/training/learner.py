@@ -62,11 +62,11 @@ class Learner:
         parts = [_Part(list(samples), stage, self._ranks, padded) for samples in batch.minibatches]
         if grpo.updates_per_step > 1:
             for part in parts:
-                part.old = [logps for logps, _ in self._no_gradient(backend.wrapped, part, stage)]
+                part.old = self._no_gradient(backend.wrapped, part, stage)
         if self._recipe.grpo.beta:
             with backend.reference() as reference:
                 for part in parts:
-                    part.reference = [logps for logps, _ in self._no_gradient(reference, part, stage)]
+                    part.reference = self._no_gradient(reference, part, stage)
         found = [
             self._one_update(parts[number % len(parts)], stage, done + number)
             for number in range(grpo.updates_per_step)
@@ -120,11 +120,8 @@ class Learner:
             return token_logps(model, samples, head=self.backend.head(model), temperature=temperature)
 
     @torch.no_grad()
-    def _no_gradient(
-        self, model: Any, part: "_Part", stage: RunStage
-    ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        for samples in part.mine:
-            yield self._logps(model, samples, stage)
+    def _no_gradient(self, model: Any, part: "_Part", stage: RunStage) -> list[torch.Tensor]:
+        return [self._logps(model, samples, stage)[0] for samples in part.mine]
 
 
 def update_ways(recipe: Recipe) -> list[str]:

@@ -263,12 +263,9 @@ class EditEventFeed(Feed):
 
 def _key(evaluation: Evaluation, name: str) -> str:
     """The key of `name`, for sampled answers, else for greedy ones. Raises UserError if tasks are not next edits."""
-    try:
-        return evaluation.first_stage_keys[name]
-    except KeyError:
-        raise UserError(
-            "the held-out tasks are not next edits; make some with strop build next-edit"
-        ) from None
+    if name not in evaluation.first_stage_keys:
+        raise UserError("the held-out tasks are not next edits; make some with strop build next-edit")
+    return evaluation.first_stage_keys[name]
 
 
 def _difference(before: Mapping[str, float], after: Mapping[str, float]) -> Difference:

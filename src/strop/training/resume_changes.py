@@ -48,13 +48,8 @@ def changed_recipe(folder: Path, words: Sequence[str], done: int) -> tuple[Recip
     changes = dict(_differences("", old.model_dump(by_alias=True), new.model_dump(by_alias=True)))
     fixed = [key for key in changes if not any(f"{key}.".startswith(f"{may}.") for may in CHANGEABLE)]
     if fixed:
-        may = ", ".join(CHANGEABLE)
-        raise ConfigError(
-            [
-                f"{key} cannot change in a run that has begun; start a new one. These can: {may}"
-                for key in fixed
-            ]
-        )
+        fault = f"cannot change in a run that has begun; start a new one. These can: {', '.join(CHANGEABLE)}"
+        raise ConfigError([f"{key} {fault}" for key in fixed])
     if new.optim.steps < done:
         raise UserError(f"optim.steps={new.optim.steps} is less than the {done} steps that {folder} has done")
     return new, changes
@@ -63,9 +58,7 @@ def changed_recipe(folder: Path, words: Sequence[str], done: int) -> tuple[Recip
 def note_changes(
     folder: Path, recipe: Recipe, changes: Changes, done: int, say: Callable[[str], None]
 ) -> None:
-    """Records and reports the changes after `done` steps. If the run gets longer, renames the evaluation at its former
-    end to that of its step.
-    """
+    """Records and reports changes after `done` steps; of a longer run, renames the old final evaluation."""
     line = {"after_step": done, "changes": {key: list(values) for key, values in changes.items()}}
     files.append_line(folder / CHANGES, files.json_line(line))
     place = load_recipe([folder / RECIPE]).run.dir
