@@ -137,11 +137,14 @@ class ModelCaller:
         """The answer to `messages`, or to a `prompt`, with at least one choice. Raises one of `failures`."""
         loop = asyncio.get_running_loop()
         end, tries = loop.time() + self._server.retry_seconds, 0
+        kind = self._client.chat.completions if "messages" in options else self._client.completions
         while True:
-            sent = self._fitting(options) | {self._length: max_tokens}
+            sent = {**options, self._length: max_tokens}
+            if self._no_logprobs:
+                sent.pop("logprobs", None)
             try:
                 async with asyncio.timeout(self._server.timeout_seconds):
-                    answer = await self._once(sent)
+                    answer = await kind.create(model=self._server.model, **sent)
             except refusals() as error:
                 if not self._learnt(str(error).lower(), sent):
                     raise
@@ -159,14 +162,6 @@ class ModelCaller:
     async def close(self) -> None:
         """Closes the connections."""
         await self._client.close()
-
-    async def _once(self, sent: dict[str, Any]) -> Any:
-        kind = self._client.chat.completions if "messages" in sent else self._client.completions
-        return await kind.create(model=self._server.model, **sent)
-
-    def _fitting(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options that this server is known to accept."""
-        return {name: value for name, value in options.items() if name != "logprobs" or not self._no_logprobs}
 
     def _learnt(self, refusal: str, sent: Mapping[str, Any]) -> bool:
         """Whether the refusal is about an option that later calls can avoid; makes them do so."""

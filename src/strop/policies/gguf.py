@@ -173,8 +173,10 @@ def _loaded(folder: Path, header: _Header) -> tuple[PreTrainedTokenizerBase, Pre
     _check_tensors(model, sorted(found["missing_keys"]), header)
     _check_positions(model, header)
     _note(tokenizer, header)
-    if tokenizer.bos_token_id is not None:
-        tokenizer.add_bos_token = _begins_with_bos(header.settings)
+    if tokenizer.bos_token_id is not None:  # llama.cpp's rule for whether a text begins with the BOS
+        settings, key = header.settings, "tokenizer.ggml"
+        usual = settings.get(f"{key}.model") == "llama" or settings.get(f"{key}.pre") in _LLAMA3
+        tokenizer.add_bos_token = bool(settings.get(f"{key}.add_bos_token", usual))
     return tokenizer, model
 
 
@@ -280,12 +282,6 @@ def _note(tokenizer: PreTrainedTokenizerBase, header: _Header) -> None:
         unread.append(f"tokenizer.ggml.pre={cut} (text is split as for GPT-2)")
     if unread:
         print(f"note: {header.name}: these settings are not read: {', '.join(unread)}", file=sys.stderr)
-
-
-def _begins_with_bos(settings: Mapping[str, Any]) -> bool:
-    """Whether llama.cpp begins a text with the BOS."""
-    usual = settings.get("tokenizer.ggml.model") == "llama" or settings.get("tokenizer.ggml.pre") in _LLAMA3
-    return bool(settings.get("tokenizer.ggml.add_bos_token", usual))
 
 
 def _ends(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel, header: _Header) -> list[int]:

@@ -148,7 +148,7 @@ class TagCalls:
 
     def instructions(self, tools: Tools) -> str:
         """One line per tool."""
-        lines = (f"{_tag(name, ' @@ '.join(_upper(tool)))}  {tool.says}" for name, tool in tools.items())
+        lines = (f"{_example(name, tool)}  {tool.says}" for name, tool in tools.items())
         return "Call a tool with a tag:\n" + "\n".join(lines)
 
     def read(self, text: str, tools: Tools, *, whole: bool = True) -> list[ToolCall]:
@@ -164,10 +164,8 @@ class TagCalls:
                 body, at = (text[at:], len(text)) if end < 0 else (text[at:end], end + len(name) + 3)
             found.append(self._call(tools[name], body))
         if not found:
-            example = next(iter(tools))
-            raise CallFault(
-                f"no tool was called; write a tag such as {_tag(example, ' @@ '.join(_upper(tools[example])))}"
-            )
+            example = _example(*next(iter(tools.items())))
+            raise CallFault(f"no tool was called; write a tag such as {example}")
         return found
 
     def write(self, call: ToolCall, tools: Tools) -> str:
@@ -212,8 +210,8 @@ def _tag(name: str, body: str) -> str:
     return f"<{name}>{body}</{name}>"
 
 
-def _upper(tool: ToolSpec) -> list[str]:
-    return [name.upper() for name in tool.arguments]
+def _example(name: str, tool: ToolSpec) -> str:
+    return _tag(name, " @@ ".join(argument.upper() for argument in tool.arguments))
 
 
 class HermesCalls:

@@ -19,7 +19,8 @@ _ABSENT = frozenset({"todo", "unimplemented", "panic", "unreachable"})
 
 def clippy(task: Task, rollout: Rollout, verdict: Verdict) -> float:
     """1 if the code builds and clippy finds no error in it."""
-    return _stage(verdict, "lint")
+    stage = verdict.stage("lint")
+    return float(stage is not None and stage.passed)
 
 
 def test(task: Task, rollout: Rollout, verdict: Verdict) -> float:
@@ -75,11 +76,6 @@ def only_gives_up(function: Node) -> bool:
 def _claims(macro: Node) -> bool:
     name = text_of(macro.child_by_field_name("macro"))
     return name in _MACROS and any(node.type == "identifier" for node in walk(macro.children[-1]))
-
-
-def _stage(verdict: Verdict, name: str) -> float:
-    stage = verdict.stage(name)
-    return float(stage is not None and stage.passed)
 
 
 RUST: dict[str, Reward] = {f.__name__: f for f in (clippy, test, non_empty, code_block, test_block, asserts)}
