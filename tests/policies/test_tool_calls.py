@@ -99,7 +99,7 @@ def test_the_last_call_may_be_left_open_unless_it_was_cut_off(name: FormName, en
         ("hermes", '<tool_call>{"name": "run", "arguments": [1]}</tool_call>', "arguments of 'run' are no object"),
         ("hermes", '<tool_call>{"name": "run"} and more</tool_call>', "not closed"),
         ("hermes", '<tool_call>{"name": ' + "9" * 5000, "no JSON"),
-        ("hermes", '<tool_call>{"name": "run", "arguments": "{"}</tool_call>', "of 'run' is no JSON"),
+        ("hermes", '<tool_call>{"name": "run", "arguments": "{"}</tool_call>', "of 'run' is not JSON"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_line_with_the_remedy(name: FormName, text: str, remedy: str) -> None:

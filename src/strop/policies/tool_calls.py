@@ -239,7 +239,7 @@ class HermesCalls:
             value, at = json_at(text, start + len("<tool_call>"), "the text in <tool_call>")
             end = re.compile(r"\s*(</tool_call>|\Z)").match(text, at)
             if end is None or (not end[1] and not whole):
-                raise CallFault("a <tool_call> is not closed; write </tool_call> behind the JSON")
+                raise CallFault("a <tool_call> is not closed; write </tool_call> after the JSON")
             at = end.end()
             found.append(call_of_json(value))
         if not found:
@@ -268,9 +268,9 @@ def json_at(text: str, at: int, what: str) -> tuple[Any, int]:
     try:
         return json.JSONDecoder(strict=False).raw_decode(text, at)
     except json.JSONDecodeError as error:
-        raise CallFault(f"{what} is no JSON: {error.msg.lower()} at character {error.pos - at}") from None
+        raise CallFault(f"{what} is not JSON: {error.msg.lower()} at character {error.pos - at}") from None
     except (ValueError, RecursionError):  # numbers of thousands of digits, thousands of brackets
-        raise CallFault(f"{what} is no JSON that can be read") from None
+        raise CallFault(f"{what} cannot be read as JSON") from None
 
 
 def call_of_json(value: Any) -> ToolCall:
@@ -287,7 +287,7 @@ def call_of_json(value: Any) -> ToolCall:
     if isinstance(given, str):
         given, _ = json_at(given, 0, f"the arguments of {value['name']!r:.40}")
     if not isinstance(given, dict):
-        raise CallFault(f"the arguments of {value['name']!r:.40} are no object; name them")
+        raise CallFault(f"the arguments of {value['name']!r:.40} are not an object; name them")
     return ToolCall(value["name"], given)
 
 
