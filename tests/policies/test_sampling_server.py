@@ -217,7 +217,7 @@ def test_an_evaluation_takes_a_server_as_it_is(servers):
 
 
 def test_the_key_is_in_a_file_that_is_named(tmp_path):
-    with pytest.raises(UserError, match="STROP_SAMPLER_KEY_FILE names no file"):
+    with pytest.raises(UserError, match="STROP_SAMPLER_KEY_FILE is not set"):
         read_key({})
     (tmp_path / "key").write_text(KEY)
     (tmp_path / "key").chmod(0o600)

@@ -96,7 +96,7 @@ def test_the_last_call_may_be_left_open_unless_it_was_cut_off(name: FormName, en
         ("hermes", "", 'write <tool_call>{"name": ..., "arguments": {...}}</tool_call>'),
         ("hermes", "<tool_call>run ls</tool_call>", "no JSON: expecting value at character 0"),
         ("hermes", '<tool_call>{"arguments": {}}</tool_call>', "a call has no name"),
-        ("hermes", '<tool_call>{"name": "run", "arguments": [1]}</tool_call>', "arguments of 'run' are no object"),
+        ("hermes", '<tool_call>{"name": "run", "arguments": [1]}</tool_call>', "arguments of 'run' are not an object"),
         ("hermes", '<tool_call>{"name": "run"} and more</tool_call>', "not closed"),
         ("hermes", '<tool_call>{"name": ' + "9" * 5000, "no JSON"),
         ("hermes", '<tool_call>{"name": "run", "arguments": "{"}</tool_call>', "of 'run' is not JSON"),

@@ -8,8 +8,8 @@ whose expected gradient is that of the reverse KL of the policy to the teacher a
 an advantage: Thinking Machines' On-Policy Distillation, October 2025). No gradient flows through it: that of the
 estimate log pi - T itself is 0 in expectation.
 
-The teacher is another model with the same tokenizer, in this process or on a server, or the current policy itself, shown
-more than when it sampled: the reference solution (OPSD, arXiv 2601.18734) or why this answer failed (SDPO, arXiv
+The teacher is another model with the same tokenizer, here or on a server, or the current policy itself, which sees more
+than when it sampled: the reference solution (OPSD, arXiv 2601.18734) or why this answer failed (SDPO, arXiv
 2601.20802). With `on: failed`, failed answers learn from the teacher and the others from the reward (SRPO, arXiv
 2604.02288, section 3).
 """
