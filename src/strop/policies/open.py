@@ -249,8 +249,7 @@ def _with_template(recipe: Recipe, inner: Any, ends: Iterable[int]) -> "HubToken
 
     if recipe.model.chat_template is not None:
         try:
-            with open(recipe.model.chat_template, encoding="utf-8") as file:
-                inner.chat_template = file.read()
+            inner.chat_template = Path(recipe.model.chat_template).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(
                 f"model.chat_template={recipe.model.chat_template!r}: cannot be read ({error}); give a Jinja file"

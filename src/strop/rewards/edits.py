@@ -4,8 +4,6 @@ The reasoning rewards apply to every task. The others apply to tasks whose check
 scored") for any other task, and if they need an oracle that the task lacks. The execution reward of an edit is
 `passed`, as for any answer. If the prompt ends in `<think>`, the completion is read as its continuation.
 
-They accept answers with many lines and blocks, and measure what an edit does, not how it is written.
-
 `change_overlap`: how much of the oracle's change an answer makes, the overlap of two changes of the same files.
 
 With B the files before, O after the oracle's edit, R after the answer's, and d a distance summed over the files,

@@ -151,10 +151,9 @@ class Preflight:
         if (kernel := model.attention or "").startswith("flash_attention") and not is_installed("flash_attn"):
             how = "pip install flash-attn, or leave it out"
             self.faults.append(f"model.attention={kernel} needs flash_attn: {how}")
-        if not self.samples:
-            return
-        with self.noting():
-            check_trainable(policy)
+        if self.samples:
+            with self.noting():
+                check_trainable(policy)
 
     def look_at_algorithms(self) -> None:
         """Builds a user's loss and advantage with their options; tries the loss on a few tokens."""

@@ -1,13 +1,7 @@
 """Where a run's data goes besides its folder: the log of users' functions, experiment trackers, commits.
 
 None of them can delay or fail training; each reports a problem once, in one line. Trackers (`run.report_to`) get the
-run's numbers under these names:
-
-    train/reward, train/rewards/NAME, train/stages/NAME, train/pass_rate, train/completion_tokens, train/loss, ...
-    time/step, time/sampling, time/starting, time/tools, time/verifying, ...  seconds of a step
-    evaluation/pass@1, evaluation/SET/pass@1                     before (step 0) and after training, by set
-    evaluation/warm/pass@1                                       after a warm start, step 0
-    evaluation/during/pass@1                                     during training, on some of the tasks
+run's numbers under the names of docs/report.md: train/..., time/... (seconds of a step), evaluation/...
 
 A resumed run starts a new run in the tracker and sends it everything that the run folder holds up to that point;
 TensorBoard hides the earlier data. A tracker that fails is dropped, and training continues.
