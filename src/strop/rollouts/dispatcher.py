@@ -6,7 +6,7 @@ and processes. Each play that started ends exactly once: finished, or cancelled 
 
 In the order `deterministic` each decision of an environment is waited for, and an effect's result is taken exactly
 `patience` ticks after the request: which completions are decoded together is then independent of timing, and on a CPU
-the same seeds give the same bits however long tools take. In the order `as-ready` decoding never waits.
+the same seeds give the same bits however long tools take. In the order `as-ready` decoding waits for no tool.
 """
 
 import copy

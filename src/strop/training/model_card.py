@@ -87,10 +87,11 @@ def _lines(
     lora = f"LoRA adapters of rank {recipe.model.lora.rank}" if grpo and recipe.model.lora.rank else ""
     whole = f"whole, {lora} added in" if lora else "whole"
     trained = f"{recipe.optim.steps} steps" if grpo else "the whole warm start"
+    sets: Sequence[TasksConfig] = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
     facts = {
         "base model": f"`{base.name}`" + (f", {base.note}" if base.note else ""),
         "licence of the base": licence or "not known here; these weights are under its terms too",
-        "task set": _tasks(recipe),
+        "task set": "; ".join(map(_task_set, sets)),
         "weights": f"{lora}, which need the base model" if adapter else whole,
         "trained for": trained
         if update is None
@@ -153,11 +154,6 @@ def _limits(
         if "after" in sides and (seen := sides["after"].seen_note()):
             yield f"What it may have seen of {name or 'the held-out tasks'}: {printable(seen)}."
     yield "A test that passed is no proof. Run what it writes in a sandbox, and read it."
-
-
-def _tasks(recipe: Recipe) -> str:
-    sets: Sequence[TasksConfig] = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
-    return "; ".join(map(_task_set, sets))
 
 
 def _task_set(one: TasksConfig) -> str:

@@ -3,8 +3,8 @@
 Settings: the run's length, and what affects only memory, speed and files. RUN/changes.jsonl records what changed and
 when; recipe.yaml has the settings of the steps to come.
 
-Code: rewards, environments, templates, and what they import locally, copied to RUN/code (docs/formats.md). A resumed run
-uses the original files, or the copies if those are gone; changed files are reported and copied again.
+Code: rewards, environments, templates, and what they import locally, copied to RUN/code (docs/formats.md). A resumed
+run uses the original files, or the copies if those are gone; changed files are reported and copied again.
 """
 
 import hashlib
