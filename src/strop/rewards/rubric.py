@@ -99,31 +99,19 @@ def _number(name: str, says: str) -> Reward:
     def reward(task: Task, rollout: Rollout, verdict: Verdict) -> float:
         return verdict.numbers.get(name, 0.0)
 
-    reward.__doc__ = says
+    reward.__doc__ = f"{says} 0 for silence."
     return reward
 
 
 NEXT_EDIT: dict[str, Reward] = {
-    "accepted": _number(
-        "accepted",
-        "1 if the simulated user accepts: the remaining keys become fewer by more than reading costs; 0 for silence.",
-    ),
-    "accepted_kept": _number(
-        "kept",
-        "1 if at least .8 of the characters that the suggestion changes are as in the end; 0 for silence.",
-    ),
-    "accepted_exact": _number("exact", "1 if the suggestion is what the person did next; 0 for silence."),
-    "shown": _number(
-        "shown",
-        "1 if there is a suggestion to show, 0 for silence. Its weight is minus the threshold.",
-    ),
-    "keys_saved": _number(
-        "saved",
-        "Keys that a suggestion saves, less the cost of reading it; below 0 if it is not accepted; 0 for silence.",
-    ),
+    "accepted": _number("accepted", "1 if the simulated user accepts: more keys saved than reading costs."),
+    "accepted_kept": _number("kept", "1 if at least .8 of the changed characters are as in the end."),
+    "accepted_exact": _number("exact", "1 if the suggestion is what the person did next."),
+    "shown": _number("shown", "1 if an edit is suggested. Its weight is minus the threshold."),
+    "keys_saved": _number("saved", "Keys saved, less the cost of reading; below 0 if it is not accepted."),
 }
-"""Rewards of next edits: what the simulated user did. With weights 1 for `accepted` and -.25 for `shown`, showing an
-edit pays if it is accepted more than one time in four."""
+"""Rewards of next edits: what the simulated user did; 0 for silence. With weights 1 for `accepted` and -.25 for `shown`,
+showing an edit pays if it is accepted more than one time in four."""
 
 BUILTIN: dict[str, Reward] = (
     {f.__name__: f for f in (passed, tests, build, lint, finished, answered, brevity, cites_fix)}
