@@ -110,8 +110,8 @@ NEXT_EDIT: dict[str, Reward] = {
     "shown": _number("shown", "1 if an edit is suggested. Its weight is minus the threshold."),
     "keys_saved": _number("saved", "Keys saved, less the cost of reading; below 0 if it is not accepted."),
 }
-"""Rewards of next edits: what the simulated user did; 0 for silence. With weights 1 for `accepted` and -.25 for `shown`,
-showing an edit pays if it is accepted more than one time in four."""
+"""Rewards of next edits: what the simulated user did; 0 for silence. With weights 1 for `accepted` and -.25 for
+`shown`, showing an edit pays if it is accepted more than one time in four."""
 
 BUILTIN: dict[str, Reward] = (
     {f.__name__: f for f in (passed, tests, build, lint, finished, answered, brevity, cites_fix)}
