@@ -191,7 +191,7 @@ def metrics(run: Path) -> list[dict[str, Any]]:
         ),
         (
             ["grpo.advantage={file}:few"],
-            r"advantage '.*few' must give a finite number for each of 1 rollouts, not \[\]",
+            r"advantage '.*few' must return a finite number for each of 1 rollouts, not \[\]",
         ),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",

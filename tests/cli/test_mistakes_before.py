@@ -178,11 +178,11 @@ WRONG = "def add(a, b):\n    return a - b\n"
 MISTAKES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     # The model.
     "no such folder": (nothing, "model.name=./nowhere", "model.name=nowhere: there is no such folder or file; give"),
-    "a file": (nothing, "model.name=./r.py", "model.name=r.py: is a file, and no GGUF file; give a model's folder"),
+    "a file": (nothing, "model.name=./r.py", "model.name=r.py: not a GGUF file; give a model's folder"),
     "an empty folder": (remove("m/*"), "", "model.name=m: the folder has no config.json, so it holds no model"),
     "no tokenizer": (remove("m/tokenizer*"), "", "model.name=m: the folder holds no tokenizer (tokenizer.json); save"),
     "damaged config": (write("m/config.json", '{"model_type": "lla'), "", "config.json cannot be read: Unterminated"),
-    "no model type": (change("m/config.json", model_type=None), "", "config.json has no model_type, so it is none of"),
+    "no model type": (change("m/config.json", model_type=None), "", "config.json has no model_type, so"),
     "weights cut off": (cut("m/model.safetensors", 9), "", "model.safetensors cannot be read: it is cut off, "),
     "weights damaged": (write("m/model.safetensors", b"PK\3\4" * 9), "", "model.safetensors cannot be read: its"),
     "no weights": (remove("m/*.safetensors"), "", "model.name=m: the folder holds no weights (model.safetensors)"),
@@ -321,7 +321,7 @@ def test_tasks_with_long_prompts_are_left_out_and_counted(
     assert code == 0 and "1 of 2 training tasks, 0 of 1 held out\n" in out, err
     assert out.splitlines()[-1].startswith("ok: 1 training tasks, 1 held out; ")
     code, _, err = dry_run(capsys, "tasks.max_prompt_tokens=9", words[1])
-    assert code == 2 and "each of 2 training tasks has a prompt of more than tasks.max_prompt_tokens=9" in err
+    assert code == 2 and "all 2 training tasks have prompts of more than tasks.max_prompt_tokens=9" in err
 
 
 def test_what_need_not_end_a_run_is_said(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

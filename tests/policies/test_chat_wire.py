@@ -17,7 +17,7 @@ from tests.scale import most, seed
 
 from strop.policies.chat_options import ChatTerms, RefusedChat
 from strop.policies.chat_server import ChatServer
-from strop.policies.chat_wire import ChatChoice, ChatReply, ChatRequest, Hear, parts_of, read_request, said_as
+from strop.policies.chat_wire import ChatChoice, ChatReply, ChatRequest, Hear, read_body, request_of, said_as
 from strop_verify.core.listening import listen
 
 PARAMS: TypeAdapter[Any] = TypeAdapter(CompletionCreateParamsNonStreaming)
@@ -41,7 +41,7 @@ class Scripted:
 
     def _ask(self, request: ChatRequest, hear: Hear) -> "Future[ChatReply]":
         self.asked.append(request)
-        self._said[said_as(*parts_of(self.text, request.tools.listed))] = self.text
+        self._said[said_as(*request.tools.parts(self.text))] = self.text
         future: Future[ChatReply] = Future()
         future.set_result(ChatReply(3, (ChatChoice(self.text, False, 4),)))
         return future
@@ -156,7 +156,7 @@ def test_text_completions(scripted: Scripted, stream: bool) -> None:
 def test_what_no_client_sends_is_refused(change: dict[str, Any]) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "x"}], **change}
     with pytest.raises(RefusedChat) as caught:
-        read_request(json.dumps(body).encode(), chat=True)
+        request_of(read_body(json.dumps(body).encode()), "chat", ChatTerms(), {})
     assert caught.value.status == 400 and "\n" not in str(caught.value)
 
 
@@ -169,5 +169,5 @@ def test_what_no_client_sends_is_refused(change: dict[str, Any]) -> None:
 )
 def test_a_call_that_must_be_is_asked_for(choice: Any, said: str) -> None:
     body = {"messages": [{"role": "user", "content": "x"}], "tools": TOOLS, "tool_choice": choice}
-    (head, _) = read_request(json.dumps(body).encode(), chat=True).prompt
+    (head, _) = request_of(read_body(json.dumps(body).encode()), "chat", ChatTerms(), {}).prompt
     assert not isinstance(head, str) and head.role == "system" and head.content.endswith(f"\n\n{said}")

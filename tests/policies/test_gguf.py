@@ -295,11 +295,11 @@ def test_what_would_be_lost_is_refused_by_name(tmp_path: Path, own_cache: Path) 
     write(file, model, settings={"llama.final_logit_softcapping": 30.0})
     assert "final_logit_softcapping" in refused(file, own_cache)
     write(file, model, settings={"llama.rope.dimension_count": 8})
-    assert "other angles" in refused(file, own_cache)
+    assert "rotary frequencies" in refused(file, own_cache)
     write(file, model, settings={"llama.rope.scaling.type": "longrope", "llama.rope.scaling.factor": 4.0})
     assert "rope.scaling.type=longrope" in refused(file, own_cache)
     write(file, model, more={"rope_freqs.weight": np.linspace(1, 9, 8, dtype=np.float32)})
-    assert "other angles" in refused(file, own_cache)
+    assert "rotary frequencies" in refused(file, own_cache)
 
 
 def test_files_that_hold_no_whole_model_are_refused(
@@ -325,7 +325,7 @@ def test_files_that_hold_no_whole_model_are_refused(
 def test_names_that_are_neither_folders_nor_gguf_files(tmp_path: Path) -> None:
     (tmp_path / "m.txt").write_text("x")
     for name, what in (
-        ("m.txt", "is a file, and no GGUF file"),
+        ("m.txt", "not a GGUF file"),
         ("m.gguf", "there is no such folder or file"),
     ):
         with pytest.raises(UserError, match=what):

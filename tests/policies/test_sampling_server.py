@@ -116,7 +116,7 @@ def play(policy, prompts):
 
 def test_weights_come_first_and_groups_stay_together(servers):
     policy = opened(*(one.url for one in servers))
-    with pytest.raises(StropError, match="not given the weights of this step"):
+    with pytest.raises(StropError, match="do not have the weights of this step"):
         play(policy, [[1]])
     policy.update(3, [])
     for one in servers:
@@ -194,7 +194,7 @@ def test_a_server_that_never_comes_ends_at_the_deadline(tmp_path):
         opened(str(tmp_path / "url"), wait_seconds=1)
     assert time.monotonic() - began < DEADLINE / 2
     (tmp_path / "url").write_text("nonsense")
-    with pytest.raises(UserError, match="holds no address, but 'nonsense'"):
+    with pytest.raises(UserError, match="must hold an address, not 'nonsense'"):
         opened(str(tmp_path / "url"))
 
 
@@ -211,13 +211,13 @@ def test_an_evaluation_takes_a_server_as_it_is(servers):
     policy.take_as_they_are()
     assert play(policy, [[1]])[0].policy_version == 0
     servers[0].weights = "strop-1-1"
-    with pytest.raises(UserError, match=r"holds weights of a training run; start it again"):
+    with pytest.raises(UserError, match=r"has weights of a training run; restart it"):
         policy.take_as_they_are()
     policy.close()
 
 
 def test_the_key_is_in_a_file_that_is_named(tmp_path):
-    with pytest.raises(UserError, match="STROP_SAMPLER_KEY_FILE names no file"):
+    with pytest.raises(UserError, match="STROP_SAMPLER_KEY_FILE is not set"):
         read_key({})
     (tmp_path / "key").write_text(KEY)
     (tmp_path / "key").chmod(0o600)

@@ -94,12 +94,12 @@ def test_the_last_call_may_be_left_open_unless_it_was_cut_off(name: FormName, en
         ("tags", "<edit>a @@ b @@ c @@ d</edit>", "path, old, new, not 4 arguments; inside text write \\@@ for @@"),
         ("tags", "<test>now</test>", "<test> takes nothing, not 1 arguments"),
         ("hermes", "", 'write <tool_call>{"name": ..., "arguments": {...}}</tool_call>'),
-        ("hermes", "<tool_call>run ls</tool_call>", "no JSON: expecting value at character 0"),
+        ("hermes", "<tool_call>run ls</tool_call>", "not JSON: expecting value at character 0"),
         ("hermes", '<tool_call>{"arguments": {}}</tool_call>', "a call has no name"),
-        ("hermes", '<tool_call>{"name": "run", "arguments": [1]}</tool_call>', "arguments of 'run' are no object"),
+        ("hermes", '<tool_call>{"name": "run", "arguments": [1]}</tool_call>', "arguments of 'run' are not an object"),
         ("hermes", '<tool_call>{"name": "run"} and more</tool_call>', "not closed"),
-        ("hermes", '<tool_call>{"name": ' + "9" * 5000, "no JSON"),
-        ("hermes", '<tool_call>{"name": "run", "arguments": "{"}</tool_call>', "of 'run' is no JSON"),
+        ("hermes", '<tool_call>{"name": ' + "9" * 5000, "cannot be read as JSON"),
+        ("hermes", '<tool_call>{"name": "run", "arguments": "{"}</tool_call>', "of 'run' is not JSON"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_line_with_the_remedy(name: FormName, text: str, remedy: str) -> None:

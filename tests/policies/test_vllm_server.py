@@ -222,7 +222,7 @@ def test_before_a_sync_nothing_is_sampled(served):
     policy.sync = type("Broken", (), {"publish": lambda *_: next(broken())})()
     with pytest.raises(StropError, match="cannot be read"):
         policy.update(1, [])
-    with pytest.raises(StropError, match="not given the weights of this step"):
+    with pytest.raises(StropError, match="do not have the weights of this step"):
         play(policy, rows=1)
     policy.sync = before
     publish(policy, base, 1)
@@ -335,7 +335,7 @@ def test_two_servers_share_groups(models, tmp_path):
         policy.close()
         assert served.running[0].wait(DEADLINE) == 1
         # For an evaluation both must hold the weights that they loaded.
-        with pytest.raises(UserError, match="start it again"):
+        with pytest.raises(UserError, match="restart it"):
             open_policy(
                 Recipe.model_validate({**served.recipe(2), "policy": {**SETTINGS, "urls": [served.url(1)]}})
             )

@@ -130,7 +130,7 @@ def test_whole_models_and_checkpoints(six_steps: Path, tmp_path: Path) -> None:
     pairs = list(logps(AutoModelForCausalLM.from_pretrained(early).eval(), six_steps))
     assert max(abs(a - b) for a, b in pairs) > 0.01
     text = (early / "README.md").read_text()
-    assert "4 updates of a run of 6 steps" in text and "Not measured of these weights." in text
+    assert "4 updates of a run of 6 steps" in text and "Not measured for these weights." in text
     small = tmp_path / "small"
     assert strop("export", six_steps, "-o", small, "--dtype", "bfloat16").returncode == 0
     assert AutoModelForCausalLM.from_pretrained(small, dtype="auto").dtype == torch.bfloat16

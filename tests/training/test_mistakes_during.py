@@ -331,7 +331,7 @@ def test_steps_that_metrics_lack_are_said(stopped: Place, left: list[int] | None
     assert done.returncode == 0, done.stderr
     said = [line for line in done.stdout.splitlines() if "metrics.jsonl" in line]
     assert len(said) == bool(lost)
-    assert not lost or f"metrics.jsonl lacks the steps {lost}, which were done" in said[0]
+    assert not lost or f"metrics.jsonl lacks the finished steps {lost}" in said[0]
     assert [line["step"] for line in stopped.metrics()] == [*(left or []), 5]
 
 
@@ -380,7 +380,7 @@ def test_a_finished_run_drops_its_optimiser_and_says_so_when_it_is_extended(plac
     assert (place.run / "checkpoints" / "checkpoint-2" / "tokenizer.json").is_file()
     done = place.resume("optim.steps=3")
     assert done.returncode == 0, done.stderr
-    assert "has no optimiser state (run.keep_optimizer=false): AdamW begins anew" in done.stdout
+    assert "has no optimiser state (run.keep_optimizer=false): AdamW starts afresh" in done.stdout
 
 
 HELPED = "import helper\n\ndef f(task, rollout, verdict):\n    return helper.value(rollout)\n"

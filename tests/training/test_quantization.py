@@ -52,7 +52,7 @@ def test_what_a_run_cannot_have_with_it(tiny_model: Path, tmp_path: Path) -> Non
     assert done.returncode == 2
     for what in (
         "a warm start trains all weights; set sft.warm_start=false", "set launch.engine=ddp",
-        "no copy to sample from beside the update; set grpo.max_staleness=0",
+        "no copy to sample from during the update; set grpo.max_staleness=0",
     ):  # fmt: skip
         assert done.stderr.count(what) == 1, done.stderr
 
@@ -143,5 +143,5 @@ def test_four_bits_are_near_the_weights(recipe: Recipe, model: Path) -> None:
 def test_what_its_kernels_get_wrong_is_refused(recipe: Recipe, tiny_model: Path) -> None:
     """Rows of 32 in blocks of 64 are dequantised by the scales of others (bitsandbytes 0.50.2, on a CPU)."""
     name = recipe.model.model_copy(update={"name": str(tiny_model)})
-    with pytest.raises(UserError, match="32 inputs, no multiple of 64"):
+    with pytest.raises(UserError, match="32 inputs, not a multiple of 64"):
         TrainingBackend.load(recipe.model_copy(update={"model": name}), Ranks())

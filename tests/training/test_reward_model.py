@@ -188,7 +188,7 @@ def test_losses_by_hand() -> None:
 def test_mistakes(tiny_model: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such folder; make a model with strop train-reward"):
         find_reward("model:runs/nothing")
-    with pytest.raises(UserError, match="LlamaForCausalLM, no head that scores"):
+    with pytest.raises(UserError, match="LlamaForCausalLM, not a reward model"):
         find_reward(f"model:{tiny_model}")
     for words, said in (
         (["train-reward", f"model.name={tiny_model}"], "reward_model.pairs names no file"),
@@ -202,5 +202,5 @@ def test_mistakes(tiny_model: Path, tmp_path: Path) -> None:
     lines = preferences(tmp_path / "pairs.jsonl").read_text().splitlines()
     one_sided.write_text("\n".join(line for line in lines if '"train"' in line) + "\n")
     done = strop("train-reward", f"model.name={tiny_model}", f"reward_model.pairs={one_sided}", cwd=tmp_path)
-    assert done.returncode == 2 and "no pair is on the side held-out" in done.stderr
+    assert done.returncode == 2 and "no pair on the held-out side" in done.stderr
     assert not (tmp_path / "runs").exists()

@@ -81,8 +81,8 @@ def times_calls(advantages: Sequence[float], plays: Sequence[Sequence[int]]) -> 
 class RunningBaseline:
     """A_i = r_i - b, with b an exponential mean of the rewards before it: for groups of one (REINFORCE, Williams 1992).
 
-    Each task has a mean of its own; the first reward of a task is held against the mean over all tasks. The first step
-    has no mean yet: a group of one is held against 0, a larger one against its own mean.
+    Each task has its own mean; the first reward of a task is compared with the mean over all tasks. The first step has
+    no mean yet: a group of one is compared with 0, a larger one with its own mean.
 
     decay  weight of earlier rewards, in [0, 1)
     """
@@ -92,7 +92,7 @@ class RunningBaseline:
     _overall: float | None = field(default=None, init=False)
 
     def __call__(self, groups: Sequence[Group]) -> list[list[float]]:
-        """`advantages` of groups."""
+        """`advantages` of the groups' rewards."""
         return self.advantages([group.task_id for group in groups], [group.rewards for group in groups])
 
     def advantages(self, task_ids: Sequence[str], groups: Sequence[Rewards]) -> list[list[float]]:
@@ -117,11 +117,11 @@ class RunningBaseline:
         return new if old is None else self.decay * old + (1 - self.decay) * new
 
     def state(self) -> dict[str, Any]:
-        """What a resumed run needs."""
+        """State for a resumed run."""
         return {"of_task": dict(self._of_task), "overall": self._overall}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Takes over a state given by `state`."""
+        """Restores what `state` returned."""
         self._of_task, self._overall = dict(state["of_task"]), state["overall"]
 
 
@@ -184,7 +184,7 @@ def _by_group(groups: Sequence[Group], *, scale: Scale) -> list[list[float]]:
 
 
 def _by_others(groups: Sequence[Group], *, by_calls: bool) -> list[list[float]]:
-    """Reward minus the mean of the group's others."""
+    """Reward minus the mean of the group's other rewards."""
     found = leave_one_out([group.rewards for group in groups])
     pairs = zip(found, groups, strict=True)
     return [times_calls(each, _calls(group)) for each, group in pairs] if by_calls else found
@@ -208,8 +208,8 @@ def _calls(group: Group) -> list[list[int]]:
 
 
 def _by_turn(group: Group, discount: float, scale: Scale) -> Group:
-    """A play's reward is that of its last turn; other turns have their own, or none, which counts as 0. The play's
-    own advantage, the mean over its turns, is only logged.
+    """The last turn has the play's reward; other turns have their own, or none, which counts as 0. The play's own
+    advantage, the mean over its turns, is only logged.
     """
     rewards = [
         [None if r.reward is None else turn.reward or 0.0 for turn in r.turns[:-1]]
@@ -225,8 +225,8 @@ def _by_turn(group: Group, discount: float, scale: Scale) -> Group:
 
 
 def _by_step(group: Group) -> Group:
-    """A turn without steps is one step: the last has the play's reward, others their own. The play's own advantage,
-    the mean over its steps, is only logged.
+    """A turn without steps is one step: the last turn's has the play's reward, others their turn's. The play's own
+    advantage, the mean over its steps, is only logged.
     """
     turns = [[_in_steps(r, place) for place in range(len(r.turns))] for r in group.rollouts]
     found = process([[step.value for steps in play for step in steps] for play in turns])
@@ -262,10 +262,10 @@ class Stateful(Protocol):
     """An advantage that remembers earlier steps."""
 
     def state(self) -> dict[str, Any]:
-        """What a resumed run needs, as JSON holds it."""
+        """State for a resumed run, as JSON."""
 
     def load(self, state: dict[str, Any]) -> None:
-        """Takes over a state given by `state`."""
+        """Restores what `state` returned."""
 
 
 ADVANTAGES: Registry[Callable[..., Any]] = Registry(
@@ -278,7 +278,7 @@ ADVANTAGES: Registry[Callable[..., Any]] = Registry(
         "process": _by_steps,
     },
 )
-"""Every advantage by its name as grpo.advantage.type."""
+"""{grpo.advantage.type: advantage}."""
 
 
 def find_advantage(form: config.Advantage) -> Advantage:
@@ -290,7 +290,7 @@ def find_advantage(form: config.Advantage) -> Advantage:
     try:
         inspect.signature(made).bind(())
     except TypeError as error:
-        what = f"advantage {form.type!r} must be a function of (groups), or a class of such"
+        what = f"advantage {form.type!r} must be a function of (groups), or a class whose objects are"
         raise UserError(f"{place}: {what}: {error}{place_of(kind)}") from None
     return made  # type: ignore[no-any-return]
 
@@ -309,7 +309,9 @@ def weighed(name: str, advantage: Advantage, groups: Sequence[Group]) -> list[Gr
             f"advantage {name!r} raised {type(error).__name__}: {error}{at_line(error, file_of(kind))}"
         ) from error
     if len(found) != len(groups):
-        raise UserError(f"advantage {name!r} gave {len(found)} entries for {len(groups)} groups")
+        raise UserError(
+            f"advantage {name!r} must return one entry per group, not {len(found)} for {len(groups)}"
+        )
     return [
         each if isinstance(each, Group) else _with(group, _changes(name, each, len(group.rollouts)))
         for each, group in zip(found, groups, strict=True)
@@ -320,6 +322,6 @@ def _changes(name: str, numbers: Sequence[float], rollouts: int) -> list[dict[st
     values = [float(number) for number in numbers]
     if len(values) != rollouts or not all(map(math.isfinite, values)):
         raise UserError(
-            f"advantage {name!r} must give a finite number for each of {rollouts} rollouts, not {values!r:.90}"
+            f"advantage {name!r} must return a finite number for each of {rollouts} rollouts, not {values!r:.90}"
         )
     return [{"advantage": value} for value in values]

@@ -38,7 +38,7 @@ Share = Literal["answers", "tokens", "constant"]
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of a micro-batch, as a loss sees them.
+    """The tokens of a micro-batch, as input of a loss.
 
     logps       (N,) log pi, with gradient
     old         (N,) log pi_old
@@ -69,10 +69,7 @@ class Tokens:
 
 @dataclass(frozen=True)
 class UpdateSize:
-    """Sizes of the update that a micro-batch is part of.
-
-    rows  R, all rows; tokens  T, tokens that carry loss; longest  the constant length T_max
-    """
+    """Sizes of the whole update: rows R, tokens T that carry loss, and the constant length T_max (longest)."""
 
     rows: int
     tokens: int
@@ -136,21 +133,19 @@ def k3(tokens: Tokens) -> torch.Tensor:
 def correction(
     tokens: Tokens, level: Level, how: Literal["truncate", "mask"], most: float, least: float = 0.0
 ) -> torch.Tensor:
-    """(N,) weight old / mu without gradient, for a sampler whose numbers or weights differ from the trainer's.
+    """(N,) weight old / mu without gradient, for a sampler whose numerics or weights differ from the trainer's.
 
     truncate  min(weight, most) (Yao et al. 2025, "Your efficient RL framework secretly brings you off-policy RL")
-    mask      weight where it is in [least, most], else 0 (IcePop, arXiv 2510.18855)
+    mask      weight if it is in [least, most], else 0 (IcePop, arXiv 2510.18855)
     A sequence's weight is the product over its tokens.
     """
     gap = (tokens.old - tokens.sampled).detach()
     if level == "sequence":
         gap = tokens.row_sums(gap)[tokens.rows]
     weight = gap.exp()
-    return (
-        weight.clamp(max=most)
-        if how == "truncate"
-        else weight.masked_fill((weight > most) | (weight < least), 0.0)
-    )
+    if how == "truncate":
+        return weight.clamp(max=most)
+    return weight.masked_fill((weight > most) | (weight < least), 0.0)
 
 
 def shares(tokens: Tokens, size: UpdateSize, share: Share) -> torch.Tensor:
@@ -171,7 +166,7 @@ def shares(tokens: Tokens, size: UpdateSize, share: Share) -> torch.Tensor:
 
 
 Terms = tuple[torch.Tensor, torch.Tensor | None, Share]
-"""Each token's objective (N,), which tokens are clipped or dropped (N,) or None for none, how tokens are averaged."""
+"""(each token's objective (N,), which tokens are clipped or dropped (N,) or None for none, how tokens are averaged)."""
 Loss = Callable[[Tokens], Terms]
 
 
@@ -222,7 +217,7 @@ LOSSES: Registry[Callable[..., Terms]] = Registry(
         "sequence-weighted": _sequence_weighted,
     },
 )
-"""Every loss by its name as grpo.loss.type."""
+"""{grpo.loss.type: loss}."""
 
 
 def find_loss(form: config.Loss) -> Loss:
@@ -255,7 +250,7 @@ def _of_ones_own(name: str, loss: partial[Terms], tokens: Tokens) -> Terms:
         what = f"(each token's objective, which are clipped or None, one of {', '.join(get_args(Share))})"
         given = tuple(getattr(value, "shape", value) for value in (each, acts, share))
         raise UserError(
-            f"loss {name!r} must return {what}, here of {tokens.logps.numel()} tokens, not {given!r:.90}"
+            f"loss {name!r} must return {what}, here for {tokens.logps.numel()} tokens, not {given!r:.90}"
         )
     if tokens.logps.requires_grad and not each.requires_grad:
         raise UserError(f"loss {name!r} has no gradient: it must depend on tokens.logps")
@@ -265,7 +260,7 @@ def _of_ones_own(name: str, loss: partial[Terms], tokens: Tokens) -> Terms:
 def objective(
     grpo: GrpoConfig, loss: Loss, tokens: Tokens, size: UpdateSize
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """(the micro-batch's part of the loss, sums over its tokens of what is logged). `loss` is that of the recipe.
+    """(the micro-batch's part of the loss, sums over its tokens of what is logged). `loss` is the recipe's.
 
     clip_ratio  tokens that the loss clips, cuts or drops
     kl  with a KL term; correction, corrected  with a correction: its weight, and whether it was cut or masked

@@ -1,4 +1,4 @@
-"""Learned rewards: `model:PATH` in a recipe. What needs torch is imported when the first answer is scored."""
+"""Learned rewards: `model:PATH` in a recipe. torch is imported when the first answer is scored."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,11 +10,11 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.protocols import JudgedRollout, batched
 
 FINAL = "final"
-"""Folder of a run with its model."""
+"""Folder of the model in a run."""
 
 
 def model_folder(place: str) -> str:
-    """The model that a place means: of a run it is in `final`. Raises UserError where there is none that scores."""
+    """The reward model at `place`: a folder, a run (its `final`) or a Hub id. Raises UserError if there is none."""
     folder = Path(place).expanduser()
     if (folder / FINAL).is_dir():
         folder = folder / FINAL
@@ -29,18 +29,13 @@ def model_folder(place: str) -> str:
     if not any(one.endswith("ForSequenceClassification") for one in heads):
         what = ", ".join(heads) or "no architecture"
         raise UserError(
-            f"reward model:{place}: it holds {what}, no head that scores; train one with strop train-reward"
+            f"reward model:{place}: it holds {what}, not a reward model; train one with strop train-reward"
         )
     return name
 
 
-def learned_reward(place: str) -> "LearnedReward":
-    """The reward `model:PLACE`. Raises UserError where no such model is there."""
-    return LearnedReward(model_folder(place))
-
-
 class LearnedReward:
-    """A reward model as a batch-wise reward: its score of each answer, any number; higher is better."""
+    """A reward model as a batch-wise reward: its score of each answer, an unbounded number; higher is better."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -48,7 +43,7 @@ class LearnedReward:
         batched(self)
 
     def __call__(self, rollouts: Sequence[JudgedRollout]) -> list[float]:
-        """One score a rollout, of the task and what was verified."""
+        """One score per rollout, from its task and its verified answer."""
         if self._model is None:
             from strop.judges.reward_model import loaded
 

@@ -1,7 +1,7 @@
-"""A reward model: a transformers model with one number at the last token of a task and an answer.
+"""A reward model: a transformers model with a scalar head at the last token of a task and an answer.
 
-What it reads is the task as a user's message and the answer as the assistant's, by the tokenizer's chat template, or
-one text where it has none; no text of either becomes a control token. Too long ones lose their beginning.
+It reads the task as a user message and the answer as an assistant message by the tokenizer's chat template, or both as
+one text without a template; no text of either becomes a control token. Inputs that are too long lose their beginning.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,15 +22,15 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.rollout import Message
 
 BATCH_TOKENS = 4096
-"""Tokens in one forward pass that scores, padding included."""
+"""Most tokens in a scoring forward pass, including padding."""
 SHARES = "strop_shared_prefix"
-"""Key of config.json, set where a model attends in groups."""
+"""Key of config.json that is set if the model attends in groups."""
 Row = tuple[tuple[int, ...], list[int]]
-"""Token ids of a task, and of an answer to it."""
+"""(token ids of a task, token ids of an answer)."""
 NEAR = 1e-3
-"""Relative difference of two hidden states that are one in float32; in shorter types a hundred times that."""
+"""Relative difference up to which hidden states count as equal in float32; 100 times that in shorter types."""
 LONGEST = 2048
-"""Tokens of a task and an answer, where the model has positions for them."""
+"""Default limit of tokens of a task and an answer together."""
 
 
 class RewardModel:
@@ -41,17 +41,17 @@ class RewardModel:
             kind, labels = type(model).__name__, getattr(model.config, "num_labels", 0)
             raise UserError(
                 f"{kind} with {labels} labels has no scalar head named score at its last token; take a model of a "
-                "family that has, such as Llama, Qwen, Gemma or Mistral"
+                "family that has one, such as Llama, Qwen, Gemma or Mistral"
             )
         context = getattr(model.config, "max_position_embeddings", None) or max_tokens
         self.model, self.tokenizer, self.longest = model, tokenizer, min(max_tokens, context)
         self.shares = False
-        """Whether answers of one task share its computation."""
+        """Whether answers to one task share the computation of its tokens."""
         if getattr(model.config, SHARES, False):
             self.share()
 
     def share(self) -> None:
-        """Has answers of one task share its computation, where the model comes to the same so."""
+        """Shares the computation of a task's tokens among its answers, if that gives the same hidden states."""
         self.shares = watch(self.model) is not None and self._comes_to_the_same()
         setattr(self.model.config, SHARES, self.shares)
 
@@ -74,7 +74,7 @@ class RewardModel:
         tokenizer: HubTokenizer | None = None,
         max_tokens: int = LONGEST,
     ) -> "RewardModel":
-        """A model that scores, or one of another kind with a head of zeros. Raises UserError."""
+        """A saved reward model, or any other model with a new head of zeros. Raises UserError."""
         if tokenizer is None:
             inner = load_tokenizer(name, revision)
             tokenizer = HubTokenizer(inner, load_end_ids(name, inner, revision))
@@ -85,7 +85,7 @@ class RewardModel:
             )
         except (ValueError, KeyError) as error:
             raise UserError(
-                f"{name}: no reward model can be made of it: {' '.join(str(error).split()):.300}"
+                f"{name}: cannot be made a reward model: {' '.join(str(error).split()):.300}"
             ) from None
         if any(key.startswith("score") for key in found["missing_keys"]):
             torch.nn.init.zeros_(model.score.weight)
@@ -94,7 +94,7 @@ class RewardModel:
         return cls(model.to(device).eval(), tokenizer, max_tokens=max_tokens)
 
     def row(self, prompt: str, answer: str) -> Row:
-        """Token ids of a task and of an answer, at least one each."""
+        """Token ids of a task and an answer, at least one each."""
         tokenizer = self.tokenizer
         if tokenizer.inner.chat_template:
             head = tokenizer.encode_chat([Message(role="user", content=prompt)])
@@ -108,8 +108,8 @@ class RewardModel:
         return tuple(whole[:cut]), whole[cut:]
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
-        """(rows,) in float32, with a gradient where there is one, by one forward pass; the head never in bfloat16,
-        whose few digits would make different scores equal.
+        """(rows,) float32 scores from one forward pass, with gradients if enabled. The head is computed in float32, as
+        bfloat16 would make different scores equal.
         """
         hidden, head = (self._packed if self.shares else self._padded)(rows), self.model.score
         with torch.autocast(self.model.device.type, enabled=False):
@@ -129,7 +129,7 @@ class RewardModel:
         return hidden[torch.arange(len(rows), device=device), ends]
 
     def _packed(self, rows: Sequence[Row]) -> torch.Tensor:
-        """The same; what rows begin with in common is computed once."""
+        """The same, with common prefixes computed once."""
         tree, places = prefix_tree([[*prompt, *answer] for prompt, answer in rows], self.model.device)
         with grouped():
             hidden: torch.Tensor = self.model.base_model(
@@ -146,7 +146,7 @@ class RewardModel:
 
     @torch.no_grad()
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """One number for each (task's prompt, answer), in order. Answers of one task should be neighbours."""
+        """One score per (task's prompt, answer), in order. Answers to one task should be adjacent."""
         rows = [self.row(*pair) for pair in pairs]
         order = list(range(len(rows)))
         if not self.shares:
@@ -165,7 +165,7 @@ class RewardModel:
         return found
 
     def batches(self, rows: Sequence[Row], most: int) -> Iterator[range]:
-        """Neighbours of at most so many tokens, or one row."""
+        """Ranges of adjacent rows with at most `most` tokens, or of one row."""
         start = 0
         for end in range(1, len(rows) + 1):
             if end == len(rows) or self.cost(rows[start : end + 1]) > most:
@@ -180,6 +180,6 @@ class RewardModel:
 
 @cache
 def loaded(name: str) -> RewardModel:
-    """A model that scores, once a process."""
+    """The reward model, loaded once per process."""
     dtype = torch.bfloat16 if torch.cuda.is_available() else torch.float32
     return RewardModel.load(name, dtype=dtype)

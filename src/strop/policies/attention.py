@@ -1,7 +1,7 @@
-"""Attention that shares: what several rows begin with has one copy of its keys.
+"""Attention over shared prefixes: the keys of a prefix that several rows share are held once.
 
-One form is for the update (`PrefixTree`), one for decoding (`SharedPrompts`). In both, heads that share keys become
-query positions, so that no key is repeated.
+`PrefixTree` is for the update, `SharedPrompts` for decoding. In both, heads that share keys (GQA) become query
+positions, so that no key is repeated.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,17 +19,17 @@ from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, AttentionMa
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 PREFIX = "strop-"
-"""Prefix of the usual attention's name, such as sdpa, that makes this one's name in transformers."""
+"""Prefix of this attention's name in transformers, before that of the usual one, such as sdpa."""
 LEAST = 16
-"""Tokens in common from which on they are computed once."""
+"""Fewest common tokens that are worth computing only once."""
 
 
 @dataclass(frozen=True)
 class Fork:
-    """Segments of a prefix tree that go on from one path; they see the path and themselves, not each other.
+    """Segments of a prefix tree that continue one path; each attends to the path and itself, not to the others.
 
-    path      (P,) the places of its tokens
-    segments  (G, C) each segment's places, padded on the right with any place
+    path      (P,) indices of its tokens in the row
+    segments  (G, C) indices of each segment's tokens, padded on the right with any index
     """
 
     path: torch.Tensor
@@ -38,11 +38,11 @@ class Fork:
 
 @dataclass(frozen=True)
 class PrefixTree:
-    """Sequences of tokens as one row of L tokens, in which what they begin with in common stands once.
+    """Sequences of tokens as one row of L tokens that holds common prefixes once.
 
     ids, positions  (L,) of the tokens; a position is the token's index in its sequence
     reads   the padded segments of all forks end to end, then their paths
-    origin  (L,) for each token its index in `reads`
+    origin  (L,) each token's index in `reads`
     """
 
     ids: torch.Tensor
@@ -53,7 +53,7 @@ class PrefixTree:
 
 
 def prefix_tree(sequences: Sequence[Sequence[int]], device: Any) -> tuple[PrefixTree, list[list[int]]]:
-    """The tree, and for each sequence the places of its tokens in the row. No sequence is empty."""
+    """(the tree, for each sequence the indices of its tokens in the row). No sequence may be empty."""
     ids, positions, origin = list[int](), list[int](), list[int]()
     forks, end = list[Fork](), 0
     places: list[list[int]] = [[] for _ in sequences]
@@ -84,7 +84,7 @@ def prefix_tree(sequences: Sequence[Sequence[int]], device: Any) -> tuple[Prefix
 
 
 def _bunches(sequences: Sequence[Sequence[int]], numbers: list[int], start: int) -> list[list[int]]:
-    """Sorted sequences, by what they share from `start` on: LEAST tokens, or all of one."""
+    """Groups sorted sequences that share at least LEAST tokens from `start` on, or the whole of one."""
     bunches = [[numbers[0]]]
     for before, number in pairwise(numbers):
         shared = common(sequences[before], sequences[number])
@@ -96,7 +96,7 @@ def _bunches(sequences: Sequence[Sequence[int]], numbers: list[int], start: int)
 
 
 def common(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens both begin with."""
+    """Length of the common prefix."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
@@ -104,11 +104,11 @@ def common(one: Sequence[int], other: Sequence[int]) -> int:
 class SharedPrompts:
     """The prompts of the rows that are being decoded: U prompts of up to P tokens, R rows.
 
-    keys, values  one (U, key heads, P, size) a layer
+    keys, values  one (U, key heads, P, size) per layer
     mask   (U, P) bool, False for padding
     rows   (U, most rows of a prompt) the rows of each prompt, padded with any row
     place  (R,) each row's index in the flattened `rows`
-    own    (R, K) bool, False for places of the rows' own K that hold no token yet; None where all hold one
+    own    (R, K) bool, False for those of a row's K own places that hold no token yet; None if all hold one
     """
 
     keys: list[torch.Tensor]
@@ -122,10 +122,7 @@ class SharedPrompts:
     def of_rows(
         cls, keys: list[torch.Tensor], values: list[torch.Tensor], mask: torch.Tensor, prompt: list[int]
     ) -> tuple["SharedPrompts", list[int]]:
-        """For rows of which row r has the prompt prompt[r]; prompts without a row are left out.
-
-        Also returns `prompt` renumbered: each row's index among the prompts left.
-        """
+        """(the prompts that have rows, each row's prompt index among them); row r has the prompt prompt[r]."""
         used = sorted(set(prompt))
         members = [[row for row, p in enumerate(prompt) if p == one] for one in used]
         most = max(map(len, members))
@@ -146,12 +143,12 @@ class SharedPrompts:
 
 @dataclass
 class Watch:
-    """What a model passes through this attention during one forward pass.
+    """What a model asks of this attention during one forward pass.
 
-    layers   calls of it
-    windows  tokens that a layer sees at most, of layers that have such a limit
-    masks    the same by the masks that the model makes: chunks count too
-    others   names of what layers ask for that is not done here: soft caps, sinks, biases, dropout
+    layers   number of calls
+    windows  window sizes of the layers that have one
+    masks    window and chunk sizes of the masks that the model makes
+    others   unsupported arguments: soft caps, sinks, biases, dropout
     """
 
     layers: int = 0
@@ -165,7 +162,7 @@ _watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
 
 @contextmanager
 def grouped() -> Iterator[Watch]:
-    """Within it a model that attends in groups makes no masks: `PrefixTree` and `SharedPrompts` stand for them."""
+    """Keeps a model that attends in groups from making masks: `PrefixTree` and `SharedPrompts` replace them."""
     seen = Watch()
     token = _watch.set(seen)
     try:
@@ -202,11 +199,11 @@ def group_attention(
 
 
 _OTHERS = ("softcap", "s_aux", "position_bias", "indices")
-"""Arguments of attention functions that change its result, beside the scale and the window."""
+"""Arguments of attention functions, besides scale and window, that change the result."""
 
 
 def _no_mask(*arguments: Any, usual: Callable[..., Any], **options: Any) -> Any:
-    """A mask function of transformers."""
+    """A mask function for transformers that makes no mask inside `grouped`."""
     seen = _watch.get()
     if seen is None:
         return usual(*arguments, **options)
@@ -216,9 +213,9 @@ def _no_mask(*arguments: Any, usual: Callable[..., Any], **options: Any) -> Any:
 
 
 SHORT = 512
-"""Keys up to which a CPU attends in float32: its kernel's backward pass takes three times as long in bfloat16 there."""
+"""Up to this many keys, a CPU attends in float32: its kernel's backward pass is three times slower in bfloat16."""
 BLOCK = 512
-"""Queries at a time, where they need a mask: it has BLOCK rows, so memory grows with the length and not its square."""
+"""Queries per mask, so that memory grows with the length and not with its square."""
 
 
 def _attend_tree(
@@ -229,8 +226,8 @@ def _attend_tree(
     scale: float,
     window: int | None,
 ) -> torch.Tensor:
-    """(L, heads, size): what the tree's tokens take in, from query, key and value (heads, L, size)."""
-    if len(tree.forks) == len(tree.forks[0].segments) == 1:  # one text, in its own order
+    """(L, heads, size): attention of the tree's tokens, from query, key and value (heads, L, size)."""
+    if len(tree.forks) == len(tree.forks[0].segments) == 1:  # a single text
         return _attend_fork(tree.forks[0], query, (key, value), (key[:, :0], value[:, :0]), scale, window)
     own = [fork.segments.numel() for fork in tree.forks]
     queries = query.index_select(1, tree.reads[: sum(own)]).split(own, dim=1)
@@ -280,7 +277,7 @@ def _attend_fork(
 def _attend_in_blocks(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float, window: int | None
 ) -> torch.Tensor:
-    """(rows, heads, C, size): the last C places of P + C keys, each query over the `window` keys up to its own."""
+    """(rows, heads, C, size): the last C of P + C positions, each query over the `window` keys up to its own."""
     length, keys = query.shape[2], key.shape[2]
     size = min(BLOCK, length)
     width = keys if window is None else min(keys, size + window - 1)
@@ -305,13 +302,10 @@ def _attend_in_blocks(
 def _attend(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor, scale: float
 ) -> torch.Tensor:
-    """(rows, heads, length, size), without a copy of the keys that heads share.
-
-    mask  (length, key length) bool, the same for all rows and heads
-    """
+    """(rows, heads, length, size), without copying the keys that heads share. mask: (length, key length) bool."""
     if query.device.type == "cpu":
         return scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale, enable_gqa=True)
-    rows, heads, length, size = query.shape  # with a mask, kernels of a GPU do not share keys
+    rows, heads, length, size = query.shape  # a GPU's kernels do not share keys under a mask
     shared = heads // key.shape[1]
     folded = query.reshape(rows, key.shape[1], shared * length, size)
     out = scaled_dot_product_attention(folded, key, value, attn_mask=mask.repeat(shared, 1), scale=scale)
@@ -328,8 +322,7 @@ def _attend_behind_prompts(
 ) -> torch.Tensor:
     """(R, 1, heads, size): each row's newest token over its prompt and its own tokens, key and value (R, ...).
 
-    The two parts are weighted by their softmax masses, as flash attention joins its blocks (arXiv 2205.14135,
-    section 3.1).
+    The two parts are weighted by their softmax masses, as flash attention joins blocks (arXiv 2205.14135, section 3.1).
     """
     rows, heads, _, size = query.shape
     key_heads = key.shape[1]
@@ -351,12 +344,10 @@ def _masses(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scale: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """(values (..., length, size), logarithm of the softmax's denominator (..., length, 1) in float32)."""
-    if query.device.type == "cpu":  # by the kernel of scaled_dot_product_attention
-        bias = (
-            None
-            if mask is None
-            else torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, -torch.inf)
-        )
+    if query.device.type == "cpu":  # the kernel of scaled_dot_product_attention
+        bias = None
+        if mask is not None:
+            bias = torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, -torch.inf)
         out, log = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
             query, key, value, attn_mask=bias, scale=scale
         )
@@ -369,9 +360,9 @@ def _masses(
 
 
 def attend_in_groups(model: Any) -> None:
-    """Makes a transformers model able to attend in groups; where nothing is shared it attends as before. Repeatable.
+    """Makes a transformers model able to attend in groups; without a shared prefix it attends as before. Repeatable.
 
-    A model that has its attention written out ("eager") is left as it is: no function can stand for it.
+    Eager attention, which is part of the model's code, cannot be replaced: such a model stays as it is.
     """
     usual = model.config._attn_implementation
     if usual not in ALL_ATTENTION_FUNCTIONS or usual.startswith(PREFIX):
@@ -390,7 +381,7 @@ def attend_alone(model: Any) -> None:
 
 @contextmanager
 def alone(model: Any) -> Iterator[None]:
-    """Within it the model attends as if it had never heard of groups: some classes go by the attention's name."""
+    """Switches to the model's usual attention for a while: some classes decide by the attention's name."""
     name = model.config._attn_implementation
     attend_alone(model)
     try:

@@ -1,7 +1,7 @@
-"""Answers of chat and text completions as they go over the wire, whole or as the events of a stream.
+"""Answers of chat and text completions in OpenAI's format, whole or as the events of a stream.
 
-A stream gives text as it is sampled: what is certain to be text of the answer, and no more, so that all its pieces make
-up the answer that is not streamed. Calls come when they are whole, in the deltas in which OpenAI's API gives them.
+A stream sends text as it is sampled, but only what is certain to be text of the answer, so that its pieces add up to
+the same answer as without streaming. Calls are sent when they are complete, in the deltas of OpenAI's API.
 """
 
 import json
@@ -18,11 +18,11 @@ from strop.policies.tool_calls import ToolCall
 
 @dataclass(frozen=True)
 class Envelope:
-    """What is on an answer beside what was said.
+    """The metadata of an answer.
 
-    key      of all its ids
+    key      part of all its ids
     created  seconds since 1970
-    model    its name
+    model    the model's name
     """
 
     key: str
@@ -31,7 +31,7 @@ class Envelope:
 
     @classmethod
     def of(cls, asked: ChatRequest, model: str, *, play: bool) -> "Envelope":
-        """Of a play: the same again for the same request, without a clock, as later prompts may hold them."""
+        """A new one; in a play a function of the request alone, as later prompts may hold the ids."""
         return (
             cls(asked.digest[:24], 0, model) if play else cls(secrets.token_hex(12), int(time.time()), model)
         )
@@ -45,19 +45,17 @@ class AnswerStream(Protocol):
     """Makes the events of one stream."""
 
     def more(self, index: int, choice: ChatChoice) -> Iterator[dict[str, Any]]:
-        """What is new of a choice, as far as it has come."""
+        """Events for what is new in an unfinished choice."""
 
     def end(self, reply: ChatReply) -> Iterator[dict[str, Any]]:
-        """All that was not given yet. Raises RefusedChat."""
+        """All remaining events. Raises RefusedChat."""
 
     def fault(self, error: RefusedChat) -> Iterator[dict[str, Any]]:
-        """The end, where there is no answer."""
+        """The last events if there is no answer."""
 
 
 def parts_of_choice(asked: ChatRequest, choice: ChatChoice) -> tuple[str, list[ToolCall]]:
-    """(text, calls) of a whole choice. Raises RefusedChat where it had to call and did not; not in a play, where no
-    turn is lost.
-    """
+    """(text, calls) of a whole choice. Raises RefusedChat if a required call is missing, except in a play."""
     text, calls = asked.tools.parts(choice.text, cut=choice.cut)
     if asked.must and (fault := asked.tools.fault(calls, cut=choice.cut)):
         raise RefusedChat(fault, 500, "no_call", param="tool_choice")
@@ -65,7 +63,7 @@ def parts_of_choice(asked: ChatRequest, choice: ChatChoice) -> tuple[str, list[T
 
 
 def certain(asked: ChatRequest, choice: ChatChoice) -> str:
-    """What is text for certain of a choice that goes on."""
+    """The part of an unfinished choice that is certain to be text."""
     if not asked.tools.listed:
         return choice.text
     return choice.text[: asked.tools.begins(choice.text)].rstrip()  # white space before a call is left out
@@ -91,7 +89,7 @@ def _choice(asked: ChatRequest, index: int, choice: ChatChoice, envelope: Envelo
 
 @dataclass
 class _Given:
-    """What of a choice is in the stream already: whether its role, its text, and pieces with their characters."""
+    """What a stream has sent of a choice: whether it began, its text, and how many pieces, up to which character."""
 
     begun: bool = False
     text: str = ""
@@ -146,7 +144,7 @@ class CompletionStream:
         none: bool = False,
         last: bool = False,
     ) -> dict[str, Any]:
-        """What is new of a choice's text, with the tokens that end in it. `none`: there is no text at all."""
+        """The new text of a choice, with the tokens that end in it. `none`: the choice has no text at all."""
         given = self._given[index]
         new, end, at = text[len(given.text) :], given.pieces, given.at
         while end < len(pieces) and (last or at + len(pieces[end][0]) <= len(text)):
@@ -187,7 +185,7 @@ def _wired(calls: Sequence[ToolCall], choice: int, envelope: Envelope) -> list[d
 
 
 def _logprobs(asked: ChatRequest, pieces: Sequence[tuple[str, float]], at: int = 0) -> dict[str, Any] | None:
-    """Those of tokens, the first of which is at that character of the text."""
+    """Log-probabilities of tokens, the first of which begins at character `at` of the text."""
     if not asked.logprobs:
         return None
     if asked.api == "text":
@@ -205,7 +203,7 @@ def _logprobs(asked: ChatRequest, pieces: Sequence[tuple[str, float]], at: int =
 
 
 def usage_of(reply: ChatReply) -> dict[str, int]:
-    """Tokens of the prompt, once, and of all choices."""
+    """Token counts of the prompt and of all choices."""
     tokens = sum(choice.tokens for choice in reply.choices)
     return {
         "prompt_tokens": reply.prompt_tokens, "completion_tokens": tokens, "total_tokens": reply.prompt_tokens + tokens,

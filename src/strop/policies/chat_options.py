@@ -1,7 +1,7 @@
-"""What a request of OpenAI's API asks beside its prompt: each field is honoured, or the request is refused by name.
+"""The options of a request to OpenAI's API: every field is honoured, or the request is refused, naming the field.
 
-A field that is null is absent. Fields that change nothing of an answer (`HINTS`) are taken and left aside. In a play
-how to sample is the run's own: what a client asks of that (`SAMPLING`) is left aside there, and nothing else is.
+A null field counts as absent. Fields that do not affect an answer (`HINTS`) are ignored. In a play the run decides how
+to sample, so the client's `SAMPLING` fields are ignored too.
 """
 
 import json
@@ -16,16 +16,9 @@ from strop_verify.core.errors import StropError
 
 Api = Literal["chat", "text", "responses"]
 HINTS = frozenset(
-    (
-        "metadata",
-        "prompt_cache_key",
-        "prompt_cache_options",
-        "prompt_cache_retention",
-        "safety_identifier",
-        "user",
-    )
-)
-"""For bills, caches and abuse: nothing of an answer."""
+    ("metadata", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "user")
+)  # fmt: skip
+"""Fields about billing, caching and abuse, which do not affect an answer."""
 SAMPLING = frozenset(
     ("frequency_penalty", "logit_bias", "max_completion_tokens", "max_output_tokens", "max_tokens", "min_p",
      "presence_penalty", "reasoning", "reasoning_effort", "repetition_penalty", "seed", "stop", "temperature",
@@ -40,7 +33,7 @@ _ONLY: Mapping[str, tuple[Any, ...]] = {
     "repetition_penalty": (1,), "service_tier": ("auto", "default"), "store": (False,), "suffix": ("",),
     "top_k": (-1, 0), "top_logprobs": (0,), "truncation": ("disabled",), "verbosity": (), "web_search_options": (),
 }  # fmt: skip
-"""Fields that are honoured with these values alone, because they ask for what an answer has anyway."""
+"""{field: the only values allowed, which ask for what an answer has anyway}."""
 _COMMON = frozenset(
     ("min_p", "model", "repetition_penalty", "stream", "stream_options", "temperature", "top_k", "top_p")
 )
@@ -62,9 +55,7 @@ _KNOWN: Mapping[Api, frozenset[str]] = {
 
 
 class RefusedChat(StropError):
-    """A request that gets an error instead of an answer: HTTP status, the code that clients look at, and the field of
-    the request that it is about, if it is one.
-    """
+    """A request gets an error instead of an answer: HTTP status, error code for clients, the field at fault if any."""
 
     def __init__(
         self, message: str, status: int = 400, code: str = "invalid_request", *, param: str | None = None
@@ -73,7 +64,7 @@ class RefusedChat(StropError):
         self.status, self.code, self.param = status, code, param
 
     def body(self) -> dict[str, Any]:
-        """As OpenAI's API says it."""
+        """The error in OpenAI's format."""
         kind = "invalid_request_error" if self.status < 500 else "server_error"
         return {"error": {"message": str(self), "type": kind, "param": self.param, "code": self.code}}
 
@@ -82,13 +73,13 @@ class RefusedChat(StropError):
 class ChatTerms:
     """What an endpoint honours.
 
-    model     the name that a request may give; any where it is empty
-    play      whether it is a play's: how to sample is the run's own, and what is asked again is the same turn, with the
+    model     the name that a request may give; "" for any
+    play      whether it serves a play: the run decides how to sample, and a repeated request is the same turn, with the
               same ids and times
-    choices   `n` at most
-    logprobs  whether log-probabilities of the sampled tokens are there
-    schemas   whether an answer can be held to a JSON schema
-    calls     how the policy writes calls of functions
+    choices   largest `n`
+    logprobs  whether log-probabilities of the sampled tokens are available
+    schemas   whether an answer can be constrained to a JSON schema
+    calls     how the policy writes function calls
     """
 
     model: str = ""
@@ -110,7 +101,7 @@ class _StreamOptions(BaseModel):
 
 
 class ChatOptions(BaseModel):
-    """A request's own fields, but for its prompt and tools."""
+    """A request's fields, except prompt and tools."""
 
     model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
     model: str | None = None
@@ -128,7 +119,7 @@ class ChatOptions(BaseModel):
 
     @property
     def sampling(self) -> dict[str, Any]:
-        """What is asked of how to sample, by the names of `SamplingParams` and `seed`; of two lengths the shorter."""
+        """The sampling fields given, named as in `SamplingParams`, and `seed`; of two lengths the shorter."""
         lengths = [one for one in (self.max_tokens, self.max_completion_tokens) if one is not None]
         stop = None if self.stop is None else (self.stop,) if isinstance(self.stop, str) else tuple(self.stop)
         asked = {
@@ -139,12 +130,12 @@ class ChatOptions(BaseModel):
 
     @property
     def usage(self) -> bool:
-        """Whether a stream ends with the numbers of tokens."""
+        """Whether a stream ends with token counts."""
         return bool(self.stream_options and self.stream_options.include_usage)
 
 
 def read_options(data: Mapping[str, Any], api: Api, terms: ChatTerms) -> ChatOptions:
-    """The fields of a request's body. Raises RefusedChat, which names the field."""
+    """The options in a request's body. Raises RefusedChat, naming the field."""
     given = {name: value for name, value in data.items() if value is not None}
     for name in given:
         if name not in _KNOWN[api] and name not in HINTS:
@@ -156,13 +147,12 @@ def read_options(data: Mapping[str, Any], api: Api, terms: ChatTerms) -> ChatOpt
     for name, values in _ONLY.items():
         if name in given and given[name] not in values and not (name == "prompt" and api == "text"):
             only = f"; only {' or '.join(map(json.dumps, values))} is" if values else ""
-            raise _unhonoured(name, f"{name} is not given here{only}: leave it out")
+            raise _unhonoured(name, f"{name} is not supported here{only}: leave it out")
     try:
         options = ChatOptions.model_validate(given)
     except ValidationError as error:
-        first = max(
-            error.errors(include_url=False), key=lambda one: len(one["loc"])
-        )  # of a union, the nearest
+        # The deepest location belongs to the nearest member of a union.
+        first = max(error.errors(include_url=False), key=lambda one: len(one["loc"]))
         name = str(first["loc"][0])
         raise RefusedChat(f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}", param=name) from None
     _within(options, api, terms)
@@ -170,14 +160,12 @@ def read_options(data: Mapping[str, Any], api: Api, terms: ChatTerms) -> ChatOpt
 
 
 def _within(options: ChatOptions, api: Api, terms: ChatTerms) -> None:
-    """Raises RefusedChat for what these terms do not have."""
+    """Raises RefusedChat for options that these terms do not offer."""
     if terms.model and options.model not in (None, terms.model):
         fault = f"The model {options.model!r:.80} does not exist: there is {terms.model}"
         raise RefusedChat(fault, 404, "model_not_found", param="model")
     if options.n > terms.choices:
-        most = (
-            "1: ask again, with other words, for another answer" if terms.play else f"{terms.choices} at most"
-        )
+        most = "1: send a different request for another answer" if terms.play else f"at most {terms.choices}"
         raise _unhonoured("n", f"n must be {most}")
     if options.stream_options and not options.stream:
         raise _unhonoured("stream_options", "stream_options is for streams: set stream to true")
@@ -187,9 +175,9 @@ def _within(options: ChatOptions, api: Api, terms: ChatTerms) -> None:
     if type(options.logprobs) is not kind:
         raise _unhonoured("logprobs", f"logprobs is {'a number' if api == 'text' else 'true or false'} here")
     if api == "text" and options.logprobs:
-        raise _unhonoured("logprobs", "logprobs: only those of the sampled tokens are kept, which is 0")
+        raise _unhonoured("logprobs", "logprobs must be 0: only those of the sampled tokens are kept")
     if not terms.logprobs and (api == "text" or options.logprobs):
-        raise _unhonoured("logprobs", "logprobs are not kept here: leave it out")
+        raise _unhonoured("logprobs", "logprobs are not available here: leave it out")
 
 
 def _unhonoured(name: str, message: str) -> RefusedChat:

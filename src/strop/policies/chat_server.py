@@ -1,8 +1,8 @@
-"""A server for clients of OpenAI's API on one listening socket: Starlette for the routes.
+"""A server for clients of OpenAI's API on one listening socket, with Starlette's routes.
 
-Threat model: that of `core.listening`, and a client may be steered by what the policy said. Requests that wait are
-bounded, so that one server cannot starve the process; whoever does not know the path's secret learns nothing but that.
-Several servers share a thread and nothing else.
+Threat model: that of `core.listening`, and the policy's answers may steer a client. Waiting requests are bounded, so
+that one server cannot starve the process; without the path's secret a caller learns nothing. Several servers share only
+a thread.
 """
 
 import asyncio
@@ -29,29 +29,29 @@ from strop.policies.responses_wire import ResponseStream, read_response, respons
 from strop_verify.core.listening import GuardedServer, RequestGuard, url_of
 
 MOST_BYTES = 4 << 20
-"""Of a request's body."""
+"""Largest request body."""
 _CONNECTIONS = 64
 _CODES = {
     401: "invalid_api_key", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 408: "timeout",
     413: "request_too_large",
 }  # fmt: skip
 _BEAT_SECONDS = 10.0
-"""After which a stream says that it is alive."""
+"""Silence after which a stream sends a comment to keep the connection alive."""
 _GONE_SECONDS = 3.0
 
 Ask = Callable[[ChatRequest, Hear], "Future[ChatReply]"]
-"""Takes a request, and who hears what is said meanwhile, and returns at once; raises RefusedChat, as may the future."""
+"""(request, callback for partial answers) -> future, at once. It and the future may raise RefusedChat."""
 
 
 class ChatServer:
     """Answers until it is closed.
 
     terms   what it honours
-    model   what it says its model is called
-    secret  first part of every path, or none
-    key     what clients must send as a bearer token, or none
-    said    what the policy said so far, for `read_request`
-    over    puts something over its ASGI application, to watch it
+    model   the name of its model for clients
+    secret  first part of every path, "" for none
+    key     bearer token that clients must send, "" for none
+    said    what the policy said so far, see `chat_wire.request_of`
+    over    wraps the ASGI application, to watch it
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class ChatServer:
         self._said = {} if said is None else said
         host = listening.getsockname()[0]
         self.url = f"{url_of(host, listening)}{'/' if secret else ''}{secret}/v1"
-        """What clients take as their base URL."""
+        """The clients' base URL."""
         prefix = f"{'/{secret}' if secret else ''}/v1"
         answers: Mapping[str, Api] = {
             "chat/completions": "chat",
@@ -88,11 +88,11 @@ class ChatServer:
         self._ended = asyncio.run_coroutine_threadsafe(self._server.serve(), self._loop)
 
     def wait(self) -> None:
-        """Until it is closed, or failed."""
+        """Blocks until the server is closed or fails."""
         self._ended.result()
 
     def close(self) -> None:
-        """Cuts off what is left, and closes the socket. Safe to call twice, from any thread."""
+        """Drops open connections and closes the socket. Safe to call twice, from any thread."""
         self._server.stop()
         with suppress(Exception):
             self._ended.result(_GONE_SECONDS)
@@ -124,7 +124,7 @@ class ChatServer:
 
     async def _answer(self, api: Api, request: Request) -> Response:
         body = await request.body()
-        if self._secret:  # no prompt depends on it
+        if self._secret:  # so that no prompt depends on it
             body = body.replace(self._secret.encode(), b"play")
         data = read_body(body)
         if api == "responses":
@@ -139,14 +139,14 @@ class ChatServer:
             return _json(whole(asked, await asyncio.shield(reply), envelope))
         await answering.news(reply)
         if reply.done():
-            reply.result()  # an error has a status of its own as long as nothing was sent
+            reply.result()  # an error sets the HTTP status while nothing is sent yet
         kind = ResponseStream if api == "responses" else CompletionStream
         events = answering.events(reply, kind(asked, envelope), lost=not self._terms.play)
         return StreamingResponse(events, media_type="text/event-stream")
 
 
 class _Answering:
-    """One request's answer on its way. It holds of each choice what was heard last, however slow the client is."""
+    """One request's pending answer. It holds only the latest state of each choice, however slow the client is."""
 
     def __init__(self, asked: ChatRequest, loop: asyncio.AbstractEventLoop) -> None:
         self._named, self._loop = asked.api == "responses", loop
@@ -162,7 +162,7 @@ class _Answering:
         self._new.set()
 
     async def news(self, reply: "asyncio.Future[ChatReply]") -> None:
-        """Until something was heard, the reply is there, or for a while."""
+        """Waits until something was heard or the reply is there, at most `_BEAT_SECONDS`."""
         heard = asyncio.ensure_future(self._new.wait())
         both: list[asyncio.Future[Any]] = [reply, heard]
         await asyncio.wait(both, timeout=_BEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
@@ -171,7 +171,7 @@ class _Answering:
     async def events(
         self, reply: "asyncio.Future[ChatReply]", stream: AnswerStream, *, lost: bool
     ) -> AsyncIterator[str]:
-        """The stream's lines. `lost`: whether an answer whose client has gone is given up."""
+        """The stream's lines. `lost`: whether the answer is cancelled when the client disconnects."""
         try:
             told = 0.0
             while not reply.done():
@@ -205,32 +205,32 @@ class _Answering:
 
 
 def _json(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """In ASCII: what clients send back to themselves may hold halves of surrogate pairs."""
+    """A JSON response, in ASCII, as texts may hold lone surrogates."""
     return Response(json.dumps(body), status, headers, "application/json")
 
 
 async def _elsewhere(request: Request, error: HTTPException) -> Response:
-    """A path or a method that there is not."""
+    """The answer to an unknown path or method."""
     what = "there is nothing here" if error.status_code == 404 else error.detail
     refused = RefusedChat(what, error.status_code, _CODES.get(error.status_code, "invalid_request"))
     return _json(refused.body(), error.status_code, error.headers)
 
 
 async def _broken(request: Request, error: Exception) -> Response:
-    """A fault of ours."""
+    """The answer to an error in the server."""
     return _json(RefusedChat(f"{type(error).__name__} in the server", 500, "server_error").body(), 500)
 
 
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """The thread that serves."""
+    """The event loop of the serving thread."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, daemon=True, name="chat servers").start()
     return loop
 
 
 def later(seconds: float, do: Callable[[], None]) -> Callable[[], None]:
-    """Calls a function after that time, in the thread that serves; what is returned calls it off."""
+    """Calls a function after that time, in the serving thread; returns a function that cancels it."""
     loop, handles = _loop(), list[asyncio.TimerHandle]()
     loop.call_soon_threadsafe(lambda: handles.append(loop.call_later(seconds, do)))
 

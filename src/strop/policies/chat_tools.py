@@ -1,7 +1,7 @@
-"""Functions that a client lists, what it chose of them, and the calls of them in an answer.
+"""The functions that a client lists, its tool_choice, and the calls in an answer.
 
-A call that must be is begun for the policy: what it says goes on from there. Arguments of a `strict` function fit its
-schema, or the call is none; schemas whose check could take for ever (patterns, references) can't be strict here.
+A required call is begun for the policy, which continues from there. The arguments of a `strict` function must fit its
+schema, or the call counts as text; schemas whose check is unbounded (patterns, references) cannot be strict here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,17 +17,17 @@ from strop_verify.core.text import without_thinking
 
 _UNBOUNDED = frozenset(("$ref", "$dynamicRef", "$recursiveRef", "pattern", "patternProperties"))
 _MOST_PARTS = 2000
-"""Of a strict function's schema: keys' values and entries of lists, at all levels."""
+"""Largest schema of a strict function, counted in values of keys and list entries at all levels."""
 
 
 @dataclass(frozen=True)
 class ChatTools:
     """What may be called.
 
-    listed  functions as OpenAI's API lists them; none where none may be called
-    forced  the function that must be called: its name, "" for any; None where none must
-    one     whether an answer has one call at most: others are left out
+    listed  functions as OpenAI's API lists them; empty if none may be called
     form    how the policy writes calls
+    forced  name of the function that must be called, "" for any; None if none must
+    one     whether calls after the first are dropped
     """
 
     listed: tuple[Any, ...]
@@ -37,33 +37,33 @@ class ChatTools:
 
     @property
     def begun(self) -> Begun:
-        """With what the answer begins: a control token's name, and text."""
+        """How the answer begins: a control token's name, and text."""
         return ("", "") if self.forced is None else self.form.begun(self.forced)
 
     def begun_ids(self, tokenizer: Tokenizer) -> list[int]:
-        """That as token ids."""
+        """`begun` as token ids."""
         name, text = self.begun
         return [*(tokenizer.mark([name]) if name else ()), *(tokenizer.encode(text) if text else ())]
 
     @property
     def rest(self) -> str:
-        """A grammar of what follows that; "" where the answer is free."""
+        """A grammar for what follows `begun`; "" for no constraint."""
         return "" if self.forced is None else self.form.rest(self.forced, self.listed)
 
     @property
     def told(self) -> str:
-        """What the system message says of them."""
+        """The tools' description for the system message."""
         if self.forced is None:
             return self.form.described(self.listed) if self.listed else ""
         asked = f"Call the function {self.forced}." if self.forced else "Call a function."
         return f"{self.form.described(self.listed)}\n\n{asked}"
 
     def begins(self, text: str) -> int:
-        """Where calls may begin in an answer that goes on: what stands before is text for certain."""
+        """Where calls may begin in an unfinished answer: everything before is certain to be text."""
         return self.form.begins(text) if self.listed else len(text)
 
     def parts(self, text: str, *, cut: bool = False) -> tuple[str, list[ToolCall]]:
-        """(text, calls) of an answer; what can't be read as calls, all of them, is text."""
+        """(text, calls) of an answer; if any call cannot be read, all is text."""
         if not self.listed:
             return text, []
         answer = without_thinking(text)
@@ -77,16 +77,16 @@ class ChatTools:
         return text[:before].rstrip(), calls[:1] if self.one else calls
 
     def fault(self, calls: Sequence[ToolCall], *, cut: bool) -> str:
-        """What an answer lacks that had to call something; one that ran into the token limit lacks nothing else."""
+        """Why an answer lacks a required call, "" if it does not or was cut off by the token limit."""
         if self.forced is None or cut:
             return ""
         names = [self.forced] if self.forced else [tool["function"]["name"] for tool in self.listed]
         if calls and all(call.name in names for call in calls):
             return ""
-        return "what the policy said can't be read as the call that tool_choice asks for: ask again"
+        return "the policy's answer is not the call that tool_choice requires: send the request again"
 
     def _check(self, call: ToolCall) -> None:
-        """Raises CallFault for arguments that a strict function does not take."""
+        """Raises CallFault for arguments that do not fit a strict function's schema."""
         for tool in self.listed:
             function = tool["function"]
             if function["name"] != call.name or not function.get("strict"):
@@ -100,7 +100,7 @@ class ChatTools:
 
 
 def read_tools(data: Mapping[str, Any], form: ModelCalls) -> ChatTools:
-    """What a body of chat completions lists, and its tool_choice. Raises RefusedChat."""
+    """The tools and tool_choice of a chat completion's body. Raises RefusedChat."""
     tools = data.get("tools")
     tools = [] if tools is None else tools
     if not isinstance(tools, list):
@@ -108,7 +108,7 @@ def read_tools(data: Mapping[str, Any], form: ModelCalls) -> ChatTools:
     for number, tool in enumerate(tools):
         function = tool.get("function") if isinstance(tool, dict) else None
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-            fault = f"tools[{number}] is no function with a name; others cannot be called here"
+            fault = f"tools[{number}] is not a function with a name; other tools cannot be called here"
             raise RefusedChat(fault, param="tools")
         if function.get("strict"):
             _checkable(function.get("parameters") or {}, f"tools[{number}].function.strict")
@@ -128,7 +128,7 @@ def read_tools(data: Mapping[str, Any], form: ModelCalls) -> ChatTools:
 
 
 def _checkable(schema: Any, where: str) -> None:
-    """Raises RefusedChat for what is no JSON schema, or one that can't be strict."""
+    """Raises RefusedChat for an invalid JSON schema, and for one that cannot be strict."""
     try:
         from jsonschema.exceptions import SchemaError
     except ImportError:
@@ -139,10 +139,10 @@ def _checkable(schema: Any, where: str) -> None:
         one, seen = left.pop(), seen + 1
         if seen > _MOST_PARTS:
             raise RefusedChat(
-                f"{where}: its schema is too large to be checked; leave strict out", param="tools"
+                f"{where}: the schema is too large to be checked; leave strict out", param="tools"
             )
         if isinstance(one, dict) and (odd := _UNBOUNDED & one.keys()):
-            fault = f"{where}: {min(odd)} in its schema is not checked here; leave strict out"
+            fault = f"{where}: {min(odd)} in the schema cannot be checked here; leave strict out"
             raise RefusedChat(fault, param="tools")
         left += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
     try:

@@ -1,8 +1,8 @@
-"""OpenAI's chat and text completions as they are asked for: a request as the policy's prompt, a reply as what was said.
+"""Requests of OpenAI's chat and text completions, read into prompts for the policy.
 
-Tools are told in the system message and called in the form of the model's family (`policies.model_calls`), so that any
-chat template will do. Replies to calls are told in the order of the calls. An assistant's message that is what the
-policy said, by its text and calls, stands for the very text that was sampled. Names of participants are not told.
+Tools are described in the system message and called in the form of the model's family (`policies.model_calls`), so any
+chat template works. Replies to calls are shown in the order of the calls. An assistant message whose text and calls are
+what the policy said becomes the exact text that was sampled. Names of participants are dropped.
 """
 
 import hashlib
@@ -13,33 +13,32 @@ from typing import Any, Literal
 
 from strop.policies.chat_options import Api, ChatTerms, RefusedChat, read_options
 from strop.policies.chat_tools import ChatTools, read_tools
-from strop.policies.model_calls import MODEL_FORMS, ModelCalls, replies
+from strop.policies.model_calls import ModelCalls, replies
 from strop.policies.tool_calls import ToolCall
 from strop_verify.core.listening import read_json
 from strop_verify.core.rollout import Completion, Message
 
 Said = tuple[str, tuple[tuple[str, str], ...]]
-"""An assistant's message: its text without white space at both ends, and (name, arguments as JSON) of each call."""
+"""An assistant message: its stripped text, and (name, arguments as JSON) of each call."""
 _ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
     "system": "system", "developer": "system", "user": "user", "assistant": "assistant",
 }  # fmt: skip
-_HERMES = MODEL_FORMS["hermes"]
 
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """What a client asks.
+    """A client's request.
 
     prompt    a conversation, or the text to continue
     tools     what may be called, and what must be
-    digest    of all that the answer depends on, but for how to sample
-    sampling  what the client asks of that: temperature, top_p, max_tokens, stop (a tuple), seed; those that it gives
-    choices   answers that it wants
-    schema    JSON schema of the answer; None where it is held to none
-    stream    whether it is to come bit by bit; `usage`: with the numbers of tokens at the end
-    logprobs  whether with log-probabilities
-    must      whether an answer without a call that must be is an error; else it is text
-    body      the request itself, as its API has it
+    digest    hash of all that the answer depends on, except how to sample
+    sampling  the sampling options that the client gives: temperature, top_p, max_tokens, stop (a tuple), seed
+    choices   number of answers
+    schema    JSON schema of the answer, None for none
+    stream    whether to stream the answer; `usage`: with token counts at the end
+    logprobs  whether to return log-probabilities
+    must      whether an answer that lacks a required call is an error; else it is text
+    body      the request as received
     """
 
     prompt: tuple[Message, ...] | str
@@ -58,12 +57,12 @@ class ChatRequest:
 
 @dataclass(frozen=True)
 class ChatChoice:
-    """One answer to a request, whole or as far as it has come.
+    """One answer to a request, whole or so far.
 
-    text    what was said, with what was begun for the policy
-    cut     whether it ran into the token limit
-    tokens  how many were sampled
-    pieces  (text, natural log-probability) of each token of the text, where they are asked for
+    text    what was said, including what was begun for the policy
+    cut     whether it hit the token limit
+    tokens  number of sampled tokens
+    pieces  (text, natural log-probability) of each token of the text, if requested
     """
 
     text: str
@@ -73,38 +72,28 @@ class ChatChoice:
 
 
 Hear = Callable[[int, ChatChoice], None]
-"""Hears a choice by its number, as far as it has come; from any thread."""
+"""Gets a choice's number and its state so far, from any thread."""
 
 
 @dataclass(frozen=True)
 class ChatReply:
-    """What the policy said to a request: as many choices as were wanted."""
+    """The policy's answers to a request."""
 
     prompt_tokens: int
     choices: tuple[ChatChoice, ...]
 
     @classmethod
     def of(cls, asked: ChatRequest, completion: Completion, prompt_tokens: int) -> "ChatReply":
-        """One completion."""
+        """A reply of one completion."""
         return cls(prompt_tokens, (choice_of(asked, completion),))
 
 
 def choice_of(
     asked: ChatRequest, completion: Completion, pieces: Sequence[tuple[str, float]] = ()
 ) -> ChatChoice:
-    """A completion, behind what was begun for it."""
+    """A completion as a choice, after what was begun for it."""
     text, cut = "".join(asked.tools.begun) + completion.text, completion.finish_reason == "length"
     return ChatChoice(text, cut, len(completion.token_ids), pieces)
-
-
-def read_request(
-    body: bytes, *, chat: bool, said: Mapping[Said, str] | None = None, terms: ChatTerms | None = None
-) -> ChatRequest:
-    """What a body asks. `said`: what the policy said in this play, by the messages that clients have got for it.
-
-    Raises RefusedChat, also for all that these terms do not have.
-    """
-    return request_of(read_body(body), "chat" if chat else "text", terms or ChatTerms(), said or {})
 
 
 def read_body(body: bytes) -> dict[str, Any]:
@@ -114,26 +103,29 @@ def read_body(body: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise RefusedChat(str(error)) from None
     if not isinstance(data, dict):
-        raise RefusedChat("the body is no JSON object")
+        raise RefusedChat("the body is not a JSON object")
     return data
 
 
 def request_of(
     data: Mapping[str, Any], api: Literal["chat", "text"], terms: ChatTerms, said: Mapping[Said, str]
 ) -> ChatRequest:
-    """`read_request` of a body that is read."""
+    """Reads a request's body. `said`: {message as clients got it: text that the policy sampled} of this play.
+
+    Raises RefusedChat, also for what the terms do not offer.
+    """
     form = data.get("response_format")
     options = read_options(data, api, terms)
     schema = _schema(form, terms) if form is not None else None
     tools = read_tools(data, terms.calls) if api == "chat" else ChatTools((), terms.calls)
     if schema is not None and tools.listed:
-        fault = "response_format: an answer that may call functions is held to no schema; leave tools out"
+        fault = "response_format: an answer that may call functions cannot be constrained; leave tools out"
         raise RefusedChat(fault, code="unsupported_parameter", param="response_format")
-    prompt = (
-        _told(_conversation(data.get("messages"), said, terms.calls), tools)
-        if api == "chat"
-        else _text_prompt(data.get("prompt"))
-    )
+    prompt: tuple[Message, ...] | str
+    if api == "chat":
+        prompt = _told(_conversation(data.get("messages"), said, terms.calls), tools)
+    else:
+        prompt = _text_prompt(data.get("prompt"))
     shown = prompt if isinstance(prompt, str) else [message.model_dump() for message in prompt]
     asked = [shown, tools.listed, *([schema, tools.begun] if schema is not None or tools.begun[1] else [])]
     digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
@@ -150,7 +142,7 @@ def _schema(form: Any, terms: ChatTerms) -> Any:
     if kind == "text":
         return None
     if kind not in ("json_object", "json_schema") or not terms.schemas:
-        fault = "response_format: answers here are text, and are held to no form"
+        fault = "response_format: only text is supported here"
         raise RefusedChat(fault, code="unsupported_parameter", param="response_format")
     if kind == "json_object":
         return {"type": "object"}
@@ -165,7 +157,7 @@ def _text_prompt(prompt: Any) -> str:
     if isinstance(prompt, list) and len(prompt) == 1:
         prompt = prompt[0]
     if not isinstance(prompt, str) or not prompt:
-        raise RefusedChat("prompt must be one text", param="prompt")
+        raise RefusedChat("prompt must be one non-empty string", param="prompt")
     return _clean(prompt)
 
 
@@ -175,7 +167,7 @@ def _unread(message: str) -> RefusedChat:
 
 def _conversation(messages: Any, said: Mapping[Said, str], form: ModelCalls) -> list[Message]:
     if not isinstance(messages, list) or not messages:
-        raise _unread("messages must be a list with a message in it")
+        raise _unread("messages must be a non-empty list")
     found: list[Message] = []
     waiting: dict[str, str | None] = {}
     for number, one in enumerate(messages):
@@ -183,41 +175,41 @@ def _conversation(messages: Any, said: Mapping[Said, str], form: ModelCalls) -> 
         if role == "tool":
             key = one.get("tool_call_id")
             if not isinstance(key, str) or waiting.get(key, "") is not None:
-                raise _unread(f"messages[{number}].tool_call_id names no call that waits for its reply")
+                raise _unread(f"messages[{number}].tool_call_id names no call without a reply")
             waiting[key] = _content(one, number)
             continue
         found += _replied(waiting, number)
         if role not in _ROLES:
-            raise _unread(f"messages[{number}] has no role of system, user, assistant or tool")
+            raise _unread(f"messages[{number}].role must be system, user, assistant or tool")
         text = _content(one, number)
         if role == "assistant":
             calls = _calls(one, number)
             waiting = dict.fromkeys((key for key, _ in calls), None)
             if len(waiting) < len(calls):
-                raise _unread(f"messages[{number}].tool_calls holds an id twice")
+                raise _unread(f"messages[{number}].tool_calls has a duplicate id")
             text = _as_sampled(text, [call for _, call in calls], said, form)
         found.append(Message(role=_ROLES[role], content=text))
     return [*found, *_replied(waiting, len(messages))]
 
 
 def _replied(waiting: dict[str, str | None], number: int) -> Sequence[Message]:
-    """What the calls gave, in their order; forgets it."""
+    """The replies to the waiting calls, in order; clears `waiting`."""
     outputs = [text for text in waiting.values() if text is not None]
     if len(outputs) < len(waiting):
         missing = next(key for key, text in waiting.items() if text is None)
-        raise _unread(f"messages[{number}]: the reply to the call {missing!r:.80} must stand before it")
+        raise _unread(f"messages[{number}]: the reply to the call {missing!r:.80} must come before it")
     waiting.clear()
     return replies(outputs) if outputs else ()
 
 
 def _as_sampled(text: str, calls: Sequence[ToolCall], said: Mapping[Said, str], form: ModelCalls) -> str:
-    """An assistant's message as the policy said it, or would say it."""
+    """An assistant message as the policy sampled it, or would write it."""
     written = "\n".join([*([text] if text else []), *(form.write(call) for call in calls)])
     return said.get(said_as(text, calls), written)
 
 
 def _told(messages: list[Message], tools: ChatTools) -> tuple[Message, ...]:
-    """With the tools in the first system message."""
+    """The messages with the tools in the first system message."""
     if not tools.listed:
         return tuple(messages)
     rules, head = _clean(tools.told), messages[0]
@@ -236,32 +228,32 @@ def _content(message: Mapping[str, Any], number: int) -> str:
             for part in content
         ]
         if not all(isinstance(part, str) for part in parts):
-            raise _unread(f"messages[{number}].content holds something other than text")
+            raise _unread(f"messages[{number}].content has parts other than text")
         content = "".join(map(str, parts))
     if content is None:
         content = ""
     refused = message.get("refusal")
     if not isinstance(content, str) or not isinstance(refused, str | None):
-        raise _unread(f"messages[{number}].content is no text")
+        raise _unread(f"messages[{number}].content is not text")
     if message.get("audio"):
-        raise _unread(f"messages[{number}] holds audio")
+        raise _unread(f"messages[{number}] has audio, which is not supported")
     return _clean("\n".join(filter(None, [content, refused])))
 
 
 def _calls(message: Mapping[str, Any], number: int) -> list[tuple[str, ToolCall]]:
-    """(what its reply names it by, call)."""
+    """(id that its reply uses, call) of each call."""
     found = []
     listed = message.get("tool_calls") or []
     if not isinstance(listed, list):
-        raise _unread(f"messages[{number}].tool_calls is no list")
+        raise _unread(f"messages[{number}].tool_calls is not a list")
     if message.get("function_call"):
-        raise _unread(f"messages[{number}].function_call: write tool_calls")
+        raise _unread(f"messages[{number}].function_call: use tool_calls")
     for call in listed:
         call = call if isinstance(call, dict) else {}
         function, key = call.get("function"), call.get("id")
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(function, dict) or not isinstance(name, str) or not isinstance(key, str):
-            raise _unread(f"messages[{number}].tool_calls holds what is no function with a name and an id")
+            raise _unread(f"messages[{number}].tool_calls has an entry without function, name or id")
         given = function.get("arguments") or {}
         try:
             given = json.loads(given) if isinstance(given, str) else given
@@ -273,15 +265,10 @@ def _calls(message: Mapping[str, Any], number: int) -> list[tuple[str, ToolCall]
 
 
 def _clean(text: str) -> str:
-    """Without halves of surrogate pairs, which no tokenizer takes."""
+    """Replaces lone surrogates, which no tokenizer accepts."""
     return text.encode(errors="replace").decode()
 
 
 def said_as(text: str, calls: Sequence[ToolCall]) -> Said:
-    """An assistant's message, to compare."""
+    """An assistant message in comparable form."""
     return text.strip(), tuple((call.name, json.dumps(call.arguments, sort_keys=True)) for call in calls)
-
-
-def parts_of(text: str, tools: Sequence[Any], *, cut: bool = False) -> tuple[str, list[ToolCall]]:
-    """(text, calls) of an answer to a request with these tools, in the form `hermes`."""
-    return ChatTools(tuple(tools), _HERMES).parts(text, cut=cut)

@@ -1,13 +1,14 @@
-"""Rows decoded by the model's own code alone: those that joined together are a cohort, with one cache of its making.
+"""Decoding with the model's own code and cache alone: rows that joined together form a cohort with one cache.
 
-For every model that cannot share prompts (`decode_batch`): windows, recurrent and convolutional layers, latent
-attention. A prompt is computed once; the cache is then repeated for its rows, and holds what each kind of layer needs.
+For models that cannot share prompts (`decode_batch`): windows, recurrent and convolutional layers, latent attention. A
+prompt is computed once; then the cache, which holds whatever the layers need, is repeated for its rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from inspect import signature
+from itertools import groupby
 from typing import Any, Literal
 
 import torch
@@ -19,17 +20,17 @@ from strop.policies.decoding import PlayContext
 from strop_verify.core.protocols import Request
 
 Kind = Literal["padded", "even", "uncached"]
-"""How cohorts are computed: padded on the left to one length, of one length each, or anew for each token."""
+"""How cohorts are computed: left-padded, only prompts of one length together, or everything again for each token."""
 
 
 @dataclass
 class _Cohort:
-    """Rows that joined together, R of them.
+    """R rows that joined together.
 
-    count  R, finished rows included until they are left out
+    count  R, including finished rows that are not yet removed
     ids    (R, T) their prompts and tokens, padded on the left
-    mask   (R, T) bool, False for padding; None where there is none
-    cache  what the model computed of them; None for one that keeps nothing
+    mask   (R, T) bool, False for padding; None if there is none
+    cache  the model's cache; None without one
     """
 
     count: int
@@ -38,7 +39,7 @@ class _Cohort:
     cache: Any
 
     def select(self, rows: torch.Tensor) -> None:
-        """Keeps, or repeats, the rows of that index."""
+        """Keeps or repeats the rows with these indices."""
         self.count = len(rows)
         self.ids = self.ids[rows]
         self.mask = None if self.mask is None else self.mask[rows]
@@ -53,7 +54,7 @@ class _Cohort:
 
 
 class CohortBatch(DecodedRows):
-    """See the module's docstring. `rows` are those of the cohorts, one after another."""
+    """See the module's docstring. `rows` holds the cohorts' rows, one cohort after another."""
 
     def __init__(self, model: PreTrainedModel, pad_id: int, *, kind: Kind = "padded") -> None:
         super().__init__(model, pad_id)
@@ -91,17 +92,11 @@ class CohortBatch(DecodedRows):
         return [added[number] for number in range(len(requests))]
 
     def _parts(self, prompts: list[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
-        """Prompts to compute side by side."""
+        """Prompts to compute together."""
         lengths = [len(prompt) for prompt in prompts]
         order = sorted(range(len(prompts)), key=lengths.__getitem__)
-        alike = [order] if self._kind == "padded" else []
-        if not alike:
-            by_length: dict[int, list[int]] = {}
-            for number in order:
-                by_length.setdefault(lengths[number], []).append(number)
-            alike = list(by_length.values())
-        for numbers in alike:
-            for part in slices(numbers, lengths):
+        for _, numbers in groupby(order, key=lambda number: self._kind == "padded" or lengths[number]):
+            for part in slices(list(numbers), lengths):
                 yield [prompts[number] for number in part]
 
     def _cohort(self, prompts: Sequence[Sequence[int]]) -> _Cohort:
@@ -115,7 +110,7 @@ class CohortBatch(DecodedRows):
         return _Cohort(len(prompts), ids.to(self._device), padded, None)
 
     def _compute(self, cohort: _Cohort, ids: torch.Tensor) -> torch.Tensor:
-        """(R, V) logits after `ids` (R, T), the newest of the cohort's."""
+        """(R, V) logits after `ids` (R, T), the cohort's newest tokens."""
         arguments: dict[str, Any] = {"input_ids": ids, "use_cache": self._kind != "uncached"}
         if cohort.mask is not None:
             arguments["attention_mask"] = cohort.mask.long()
@@ -124,9 +119,7 @@ class CohortBatch(DecodedRows):
             arguments["position_ids"] = (shown.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
         if cohort.cache is not None:
             arguments[self._name] = cohort.cache
-        if (
-            "logits_to_keep" in self._takes
-        ):  # an index, as a slice makes the head copy its weights for each row
+        if "logits_to_keep" in self._takes:  # an index: for a slice the head copies its weights per row
             arguments["logits_to_keep"] = torch.tensor([ids.shape[1] - 1], device=self._device)
         with alone(self._model):
             out = self._model(**arguments)
@@ -153,7 +146,7 @@ class CohortBatch(DecodedRows):
         self.logits = torch.cat(found)
 
     def _compact(self) -> None:
-        """Leaves finished rows out, where that pays."""
+        """Removes finished rows if that pays."""
         start, kept, cohorts = 0, list[int](), list[_Cohort]()
         for cohort in self._cohorts:
             live = [n for n in range(cohort.count) if self.rows[start + n] is not None]
@@ -174,6 +167,6 @@ class CohortBatch(DecodedRows):
 
 
 def cache_name(model: PreTrainedModel) -> str:
-    """The argument and output of a model's forward that holds its cache."""
+    """Name of the argument and output of a model's forward that hold its cache."""
     takes = signature(model.forward).parameters
     return next((name for name in ("cache_params", "state") if name in takes), "past_key_values")

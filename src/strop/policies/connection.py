@@ -1,4 +1,4 @@
-"""One model on an OpenAI-compatible server: how to reach it, the one caller, what calls cost, errors in one line."""
+"""One model on an OpenAI-compatible server: address, caller with retries, usage and cost, errors in one line."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from strop_verify.core.text import printable
 
 _SETTINGS = ("url", "model", "timeout", "concurrency", "api_key_env")
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SETTINGS}
-"""What a connection's settings are called on the command line."""
+"""{setting of a connection: its option on the command line}."""
 _FIRST_PAUSE, _LONGEST_PAUSE, _UNREACHED = 0.5, 15.0, 2
 
 
@@ -24,32 +24,32 @@ class Connection:
     """One model on an OpenAI-compatible server."""
 
     url: str
-    """Up to and with /v1."""
+    """Ends in /v1."""
     model: str = ""
-    """As the server calls it."""
+    """The server's name for it."""
     temperature: float = 1.0
     max_tokens: int = 4096
-    """Of one response."""
+    """Per response."""
     concurrency: int = 16
     """Calls at a time."""
     timeout_seconds: float = 600.0
-    """Of one call."""
+    """Per call."""
     retry_seconds: float = 300.0
-    """How long a call is made again where the server is busy, fails or has gone away."""
+    """How long a call is retried if the server is busy, fails or is gone."""
     api_key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the key."""
     price_in: float | None = None
     price_out: float | None = None
-    """Per million tokens; None = not known, then no cost is shown."""
+    """Per million tokens; None: unknown, and no cost is shown."""
     max_cost: float | None = None
 
     @property
     def prices(self) -> "Prices":
-        """As given."""
+        """`price_in` and `price_out`."""
         return Prices(self.price_in, self.price_out)
 
     def check_url(self, option: str) -> None:
-        """Raises UserError, one line, unless a server is named by an address; `option`: what names it."""
+        """Raises UserError unless `url` is an address; `option` is what sets it."""
         if not self.url:
             raise UserError(f"no server named: add {option}, such as {option} http://127.0.0.1:8000/v1")
         if not self.url.startswith(("http://", "https://")):
@@ -65,10 +65,10 @@ class Usage:
     tokens_in: Counter[str] = field(default_factory=Counter)
     tokens_out: Counter[str] = field(default_factory=Counter)
     counted: int = 0
-    """Calls whose tokens were counted here, because the server does not report them."""
+    """Calls whose tokens were counted here because the server does not report them."""
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Counts one line of the journal."""
+        """Adds one line of the journal."""
         stage = line["stage"]
         self.calls[stage] += 1
         self.tokens_in[stage] += line["prompt_tokens"]
@@ -80,7 +80,7 @@ class Usage:
         return prices.of(self.tokens_in.total(), self.tokens_out.total())
 
     def summary(self, stages: Iterable[str]) -> dict[str, Any]:
-        """Calls and tokens of each stage, as manifests have them."""
+        """Calls and tokens of each stage, for a manifest."""
         found: dict[str, Any] = {
             stage: {
                 "calls": self.calls[stage],
@@ -94,7 +94,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Prices:
-    """Per million tokens; both None when not known."""
+    """Prices per million tokens; both None if unknown."""
 
     tokens_in: float | None = None
     tokens_out: float | None = None
@@ -105,43 +105,46 @@ class Prices:
         return self.tokens_in is not None
 
     def of(self, tokens_in: float, tokens_out: float) -> float:
-        """Their cost; 0 when prices are not known."""
+        """The cost of these tokens; 0 if prices are unknown."""
         return (tokens_in * (self.tokens_in or 0.0) + tokens_out * (self.tokens_out or 0.0)) / 1e6
 
 
 class ModelCaller:
-    """Calls one model, for `strop eval` or a build; waits for a server that is busy (429), fails (5xx) or breaks off.
+    """Calls one model; retries if the server is busy (429), fails (5xx) or drops the connection.
 
-    Pauses double from `_FIRST_PAUSE` to `_LONGEST_PAUSE` seconds or are as long as the server's Retry-After says, until
-    `retry_seconds` are over. A server that never spoke is given up after `_UNREACHED` pauses: its address is wrong.
-    What a server refuses to be told is learnt of its refusal: `logprobs` are left out, `max_tokens` is then called
-    `max_completion_tokens`. Calls that are under way at that time are made again, too.
+    Pauses double from `_FIRST_PAUSE` to `_LONGEST_PAUSE` seconds, or follow the server's Retry-After, until
+    `retry_seconds` are over. A server that never answered is given up after `_UNREACHED` pauses: its address is wrong.
+    If a server refuses an option, later calls adapt: `logprobs` are left out, `max_tokens` becomes
+    `max_completion_tokens`. Calls already under way are made again.
     """
 
     def __init__(self, server: Connection, purpose: str) -> None:
-        """Connects with the first call; `close` it. Raises UserError when the `openai` package is not installed."""
+        """Connects at the first call; `close` it. Raises UserError if the `openai` package is not installed."""
         openai = require("openai", package="openai", extra="eval", purpose=purpose)
         self._openai, self._server = openai, server
         self._client = openai.AsyncOpenAI(
             api_key=os.environ.get(server.api_key_env) or "none",
             base_url=server.url,
             timeout=server.timeout_seconds,
-            max_retries=0,  # its own retries count tries, not time, and ask again where an answer is late
+            max_retries=0,  # its own retries count tries, not time, and repeat calls that time out
         )
         self._reached = False
         self._no_logprobs, self._length = False, "max_tokens"
         self.failures = (openai.APIError, TimeoutError, ValueError, AttributeError, TypeError, LookupError)
-        """What `ask` raises; besides the client's errors, as it hardly checks what it gets."""
+        """What `ask` raises: the client's errors, and others, as it hardly validates responses."""
 
     async def ask(self, *, max_tokens: int, **options: Any) -> Any:
         """The answer to `messages`, or to a `prompt`, with at least one choice. Raises one of `failures`."""
         loop = asyncio.get_running_loop()
         end, tries = loop.time() + self._server.retry_seconds, 0
+        kind = self._client.chat.completions if "messages" in options else self._client.completions
         while True:
-            sent = self._fitting(options) | {self._length: max_tokens}
+            sent = {**options, self._length: max_tokens}
+            if self._no_logprobs:
+                sent.pop("logprobs", None)
             try:
                 async with asyncio.timeout(self._server.timeout_seconds):
-                    answer = await self._once(sent)
+                    answer = await kind.create(model=self._server.model, **sent)
             except refusals() as error:
                 if not self._learnt(str(error).lower(), sent):
                     raise
@@ -160,16 +163,8 @@ class ModelCaller:
         """Closes the connections."""
         await self._client.close()
 
-    async def _once(self, sent: dict[str, Any]) -> Any:
-        kind = self._client.chat.completions if "messages" in sent else self._client.completions
-        return await kind.create(model=self._server.model, **sent)
-
-    def _fitting(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options that this server takes, as far as it is known."""
-        return {name: value for name, value in options.items() if name != "logprobs" or not self._no_logprobs}
-
     def _learnt(self, refusal: str, sent: Mapping[str, Any]) -> bool:
-        """Whether the refusal is of something that can be sent otherwise."""
+        """Whether the refusal is about an option that later calls can avoid; makes them do so."""
         if "max_completion_tokens" in refusal and "max_tokens" in sent:
             self._length = "max_completion_tokens"
         elif "logprob" in refusal and "logprobs" in sent:
@@ -179,7 +174,7 @@ class ModelCaller:
         return True
 
     def _pause(self, error: Any, tries: int) -> float | None:
-        """Seconds until the next try, None where there is to be none."""
+        """Seconds until the next try, None for no further try."""
         openai = self._openai
         if isinstance(error, openai.APIStatusError):
             self._reached = True
@@ -199,14 +194,14 @@ class ModelCaller:
 
 
 def refusals() -> tuple[type[Exception], ...]:
-    """Errors that are about one question only: it is too long, or the server will not answer it."""
+    """Errors about a single request: it is too long, or the server will not answer it."""
     import openai
 
     return (openai.BadRequestError, openai.UnprocessableEntityError)
 
 
 def explain(error: BaseException, server: Connection, names: Mapping[str, str] = OPTIONS) -> str:
-    """What the server did and what to change, in one line. `names`: what the user knows its settings by."""
+    """What the server did and what to change, in one line. `names`: {setting: its name for the user}."""
     import openai
 
     url, key = server.url, server.api_key_env
@@ -239,5 +234,5 @@ def explain(error: BaseException, server: Connection, names: Mapping[str, str] =
 
 
 def one_line(error: BaseException) -> str:
-    """What an error says, safe for a terminal."""
+    """The error's message in one line, safe for a terminal."""
     return " ".join(printable(str(error)).split())[:300] or type(error).__name__

@@ -1,8 +1,7 @@
-"""Rows that are decoded side by side: rows join between steps and leave when they are finished.
+"""Continuous batching: rows join between steps and leave when they are finished.
 
-A prompt is computed once for all rows that begin with it and stays in memory once (`SharedPrompts`). Each row's own
-tokens lie in a cache that has room for all of them. Rows that joined together have the same number of own tokens, and
-then nothing is masked.
+A prompt is computed and held once for all rows that begin with it (`SharedPrompts`). Each row's own tokens are in a
+preallocated cache. If all rows joined together, they have equally many own tokens and nothing is masked.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,26 +20,24 @@ from strop_verify.core.progress import PROGRESS
 from strop_verify.core.protocols import Request
 
 PREFILL_TOKENS = 2048 if not torch.cuda.is_available() else 1 << 16
-"""Prompt tokens computed at once. What a CPU computes should fit into its cache: more at a time is slower."""
+"""Prompt tokens computed at once. On a CPU more is slower, as it no longer fits the cache."""
 MASKED = 1 << 26
-"""Places of a mask at once, which prompts of unlike length need: it has their longest length squared for each."""
-
+"""Largest mask, in elements; prompts of different lengths need one of (rows, longest, longest)."""
 COMPACT = 0.85
-"""Finished rows are computed along until the others are at most this share, or FEW."""
+"""Finished rows are removed when the others are at most this share of all rows, or FEW."""
 FEW = 4
 
-
 Decoder = Callable[[PreTrainedModel, int], "DecodedRows"]
-"""Makes an empty batch of rows of a model, with a padding token."""
+"""(model, padding token id) -> an empty batch."""
 
 
 class NobodyWaits(Exception):
-    """All requests of a computation that goes on were cancelled."""
+    """All requests of the current computation were cancelled."""
 
 
 @dataclass(eq=False)
 class DecodedRow:
-    """One completion while it is being sampled. `guide`: what it may go on with, where that is not everything."""
+    """One completion while it is being sampled. `guide`: which tokens may follow, None for any."""
 
     request: Request
     guide: Guide | None = None
@@ -50,7 +47,7 @@ class DecodedRow:
 
 
 class DecodedRows:
-    """Base of the ways of decoding. `rows` has None for a row that is finished and still computed along."""
+    """Base class of the ways of decoding. `rows` has None for a finished row that is not yet removed."""
 
     def __init__(self, model: PreTrainedModel, pad_id: int) -> None:
         self._model, self._pad_id = model, pad_id
@@ -59,23 +56,21 @@ class DecodedRows:
         self.rows: list[DecodedRow | None] = []
         self._draws: list[torch.Tensor] = []
         self.logits: torch.Tensor
-        """(R, V) of each row's next token."""
+        """(R, V) for each row's next token."""
         self._tokens: torch.Tensor
-        """(R,) those just chosen."""
+        """(R,) just chosen."""
 
     @property
     def live(self) -> list[DecodedRow]:
-        """Rows that are not finished."""
+        """The unfinished rows."""
         return [row for row in self.rows if row is not None]
 
     def drop(self, row: DecodedRow) -> None:
-        """Takes a row out."""
+        """Marks a row as finished."""
         self.rows[self.rows.index(row)] = None
 
     def context(self, row: DecodedRow) -> PlayContext | None:
-        """A copy of what is computed of a row: its prompt and its tokens, but for the last, which was just chosen; None
-        where the model's own cache holds it.
-        """
+        """A copy of a row's keys and values without its last token, not computed yet; None if the model holds them."""
         return None
 
     def join(
@@ -84,23 +79,22 @@ class DecodedRows:
         contexts: Sequence[PlayContext | None],
         unwanted: Callable[[], bool] = lambda: False,
     ) -> list[DecodedRow]:
-        """Computes the requests' prompts and adds a row for each, which it returns in their order.
+        """Computes the requests' prompts and adds a row for each; returns the rows in the same order.
 
-        contexts  what is computed of each prompt already
-        unwanted  is asked before each matrix; raises NobodyWaits where it says so, and all is as it was
+        contexts  what is already computed of each prompt
+        unwanted  asked before each matrix product; if True, raises NobodyWaits and leaves the batch unchanged
         """
         raise NotImplementedError
 
     def forward(self, unwanted: Callable[[], bool] = lambda: False) -> None:
-        """Computes what follows the tokens just chosen, for the rows that go on.
+        """Computes the logits after the tokens just chosen, for the unfinished rows.
 
-        unwanted  where rows are few, is asked before each layer; raises NobodyWaits where it says so: all rows must be
-                  dropped then
+        unwanted  asked before each layer if rows are few; if True, raises NobodyWaits: all rows must then be dropped
         """
         raise NotImplementedError
 
     def choose(self) -> Iterator[DecodedRow]:
-        """Samples a token for each row, then yields the rows."""
+        """Samples a token for each row, then yields the unfinished rows."""
         pairs = zip(self.rows, self._draws, strict=True)
         PROGRESS.beat()
         drawn = torch.stack([draws[len(row.tokens) if row else 0] for row, draws in pairs])
@@ -147,7 +141,7 @@ class DecodedRows:
 
 @dataclass
 class _Prompts:
-    """Computed prompts: keys and values one (U, heads, longest, size) a layer, mask (U, longest)."""
+    """Computed prompts: keys and values (U, heads, longest, size) per layer, mask (U, longest)."""
 
     keys: list[torch.Tensor]
     values: list[torch.Tensor]
@@ -184,7 +178,7 @@ class DecodeBatch(DecodedRows):
         self._prompt_of: list[int] = []
         self._cache: RowCache
         self._positions: torch.Tensor
-        """(R,) each row's tokens in its prompt."""
+        """(R,) prompt length of each row."""
 
     def context(self, row: DecodedRow) -> PlayContext:
         """See `DecodedRows`."""
@@ -195,7 +189,7 @@ class DecodeBatch(DecodedRows):
             [layer[prompt].index_select(1, used) for layer in layers]
             for layers in (self._shared.keys, self._shared.values)
         )
-        if own:  # before the first own token the cache holds nothing at all
+        if own:  # before the first own token the cache is not allocated
             for at, layer in enumerate(self._cache.layers):
                 keys[at] = torch.cat([keys[at], layer.keys[number, :, :own]], dim=1)
                 values[at] = torch.cat([values[at], layer.values[number, :, :own]], dim=1)
@@ -256,13 +250,13 @@ class DecodeBatch(DecodedRows):
         self._cache.advanced()
 
     def _compact(self, *, always: bool = False) -> None:
-        """Leaves finished rows out, where that pays."""
+        """Removes finished rows if that pays, or if `always`."""
         live = [number for number, row in enumerate(self.rows) if row is not None]
         if len(live) == len(self.rows) or not live:
             self.rows = self.rows if live else []
             self._draws = self._draws if live else []
             return
-        full = self._cache.longest + 1 >= self._cache.room  # a finished row must not run out of room
+        full = self._cache.longest + 1 >= self._cache.room  # or finished rows would overflow
         if not (always or full or len(live) <= COMPACT * len(self.rows) or len(live) <= FEW):
             return
         keep = torch.tensor(live, device=self._device)
@@ -272,12 +266,8 @@ class DecodeBatch(DecodedRows):
             self._tokens = self._tokens[keep]
         self.rows = [self.rows[number] for number in live]
         self._draws = [self._draws[number] for number in live]
-        self._shared, self._prompt_of = SharedPrompts.of_rows(
-            self._shared.keys,
-            self._shared.values,
-            self._shared.mask,
-            [self._prompt_of[number] for number in live],
-        )
+        shared, kept = self._shared, [self._prompt_of[number] for number in live]
+        self._shared, self._prompt_of = SharedPrompts.of_rows(shared.keys, shared.values, shared.mask, kept)
 
     def _prefill(
         self, prompts: Sequence[Sequence[int]], contexts: Sequence[PlayContext | None]
@@ -317,7 +307,7 @@ class DecodeBatch(DecodedRows):
     def _prefill_slice(
         self, prompts: Sequence[Sequence[int]], contexts: Sequence[PlayContext]
     ) -> tuple[DynamicCache, torch.Tensor, torch.Tensor]:
-        """What follows the contexts, one for each prompt or none at all."""
+        """(cache, mask, logits (U, V)) of prompts that follow these contexts: one per prompt, or none at all."""
         longest = max(map(len, prompts))
         ids = torch.full((len(prompts), longest), self._pad_id)
         new = torch.zeros((len(prompts), longest), dtype=torch.bool)
@@ -337,7 +327,7 @@ class DecodeBatch(DecodedRows):
             position_ids=positions,
             past_key_values=cache,
             use_cache=True,
-            # An index gives a contiguous copy; a slice would make the head's matrix product copy its weights per row.
+            # An index gives a contiguous copy; with a slice the head would copy its weights for each row.
             logits_to_keep=torch.tensor([longest - 1], device=self._device),
         )
         return cache, mask, out.logits[:, -1]
@@ -345,7 +335,7 @@ class DecodeBatch(DecodedRows):
 
 @contextmanager
 def asking(modules: Iterable[torch.nn.Module], unwanted: Callable[[], bool]) -> Iterator[None]:
-    """Before each layer and each matrix product of those modules: of a long prompt a layer takes a while."""
+    """Asks `unwanted` before each layer and matrix product of these modules, as layers are slow for long prompts."""
 
     def look(*_: Any) -> None:
         if unwanted():
@@ -361,7 +351,7 @@ def asking(modules: Iterable[torch.nn.Module], unwanted: Callable[[], bool]) -> 
 
 
 def slices(numbers: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Prompts to compute side by side: of rising length, up to PREFILL_TOKENS with the padding, and MASKED."""
+    """Prompts, sorted by length, in parts to compute together: up to PREFILL_TOKENS with padding, and MASKED."""
     part: list[int] = []
     for number in numbers:
         rows, longest = len(part) + 1, lengths[number]

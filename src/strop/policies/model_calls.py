@@ -1,14 +1,14 @@
-"""Calls of functions as families of models write them, for clients that list tools as OpenAI's API does.
+"""Function calls in the formats of model families, for clients that list tools as OpenAI's API does.
 
 hermes      `<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>`: Hermes, Qwen2.5, Qwen3
 qwen-coder  `<tool_call><function=f><parameter=a>1</parameter></function></tool_call>`: Qwen3-Coder, values as text
 llama       `{"name": "f", "parameters": {"a": 1}}`, after `<|python_tag|>` or not, `;` between several: Llama 3
 mistral     `[TOOL_CALLS][{"name": "f", "arguments": {"a": 1}}]`, or `[TOOL_CALLS]f[ARGS]{"a": 1}` for each: Mistral
 
-Where JSON holds the arguments, `arguments`, `parameters` and `args` mean the same. Tools are told in the system
-message, in these words whatever the template has. What calls gave stands in `<tool_response>` in a message of the user.
+In JSON, `arguments`, `parameters` and `args` mean the same. The system message describes the tools, whatever the
+template has for them; results of calls are in `<tool_response>` in a user message.
 
-Source of the forms: xgrammar 0.2.8, `builtin_structural_tag.py`, and the chat templates of those models.
+Source of the formats: xgrammar 0.2.8, `builtin_structural_tag.py`, and the chat templates of those models.
 """
 
 import json
@@ -21,70 +21,67 @@ from strop.policies.tool_calls import CallFault, HermesCalls, ToolCall, call_of_
 from strop_verify.core.rollout import Message
 
 Begun = tuple[str, str]
-"""With what an answer begins that must be a call: a control token's name, then text."""
-_HERMES = HermesCalls()
+"""How a required call begins: a control token's name, then text."""
 
 
 class ModelCalls(Protocol):
-    """One family's way to write calls. `tools` are functions as OpenAI's API lists them."""
+    """One family's format of calls. `tools` are functions as OpenAI's API lists them."""
 
     def described(self, tools: Sequence[Any]) -> str:
-        """What the system message says of the tools and of how to call them."""
+        """The tools, and how to call them, for the system message."""
 
     def read(self, text: str, tools: Sequence[Any], *, whole: bool) -> list[ToolCall]:
-        """The calls in an answer, in order. Raises CallFault where there is none, or one can't be read.
+        """The calls in an answer, in order. Raises CallFault if there is none, or one cannot be read.
 
-        whole  whether the answer came to its end; where it did not, a call that is left open is none
+        whole  False if the answer was cut off; an open call is then a fault
         """
 
     def write(self, call: ToolCall) -> str:
-        """What `read` takes for this call."""
+        """The call as `read` reads it."""
 
     def begins(self, text: str) -> int:
-        """Where calls may begin in a text that may go on: all before is text for certain."""
+        """Where calls may begin in an unfinished text: everything before is certain to be text."""
 
     def begun(self, name: str) -> Begun:
-        """The beginning of a call of the function, of any without a name."""
+        """The beginning of a call of this function, or of any function for ""."""
 
     def rest(self, name: str, tools: Sequence[Any]) -> str:
-        """A grammar of what follows that; "" where there is none."""
+        """A grammar for what follows `begun`; "" if there is none."""
 
 
 def replies(outputs: Sequence[str]) -> tuple[Message, ...]:
-    """What calls gave, in their order, as the next messages."""
-    return _HERMES.replies(outputs, "")
+    """The results of calls, in order, as the next messages."""
+    return HermesCalls().replies(outputs, "")
 
 
-class HermesForm:
-    """Form `hermes`."""
+class JsonForm:
+    """Base of the forms in JSON: how a required call begins and continues."""
 
-    def described(self, tools: Sequence[Any]) -> str:
-        """See `ModelCalls`."""
-        return _HERMES.described(tools)
-
-    def read(self, text: str, tools: Sequence[Any], *, whole: bool) -> list[ToolCall]:
-        """See `ModelCalls`."""
-        return _HERMES.read(text, {}, whole=whole)
-
-    def write(self, call: ToolCall) -> str:
-        """See `ModelCalls`."""
-        return _HERMES.write(call, {})
+    _token, _open, _key, _close = "", "", "arguments", ""
+    """A control token and text before the object, the key of its arguments, text after it."""
 
     def begins(self, text: str) -> int:
         """See `ModelCalls`."""
-        return _first(text, "<tool_call>")
+        return _first(text, self._token)
 
     def begun(self, name: str) -> Begun:
         """See `ModelCalls`."""
-        return "<tool_call>", f'\n{{"name": {_quoted(name)}, "arguments":' if name else '\n{"name":'
+        named = f' {json.dumps(name, ensure_ascii=False)}, "{self._key}":' if name else ""
+        return self._token, f'{self._open}{{"name":{named}'
 
     def rest(self, name: str, tools: Sequence[Any]) -> str:
         """See `ModelCalls`."""
-        return call_grammar(tools, name, "arguments", "\n</tool_call>")
+        return call_grammar(tools, name, self._key, self._close)
+
+
+class HermesForm(HermesCalls, JsonForm):
+    """Form `hermes`."""
+
+    _token, _open, _close = "<tool_call>", "\n", "\n</tool_call>"
 
 
 class QwenCoderForm:
-    """Form `qwen-coder`. An argument whose schema is no string is the JSON that its text is, else that text."""
+    """Form `qwen-coder`. An argument that need not be a string is read as JSON if it is valid JSON, else as text."""
 
     _function = re.compile(r"(?:<tool_call>\s*)?<function=([^>\s]+)>")
     _parameter = re.compile(r"\s*<parameter=([^>\n]+)>\n?")
@@ -134,12 +131,14 @@ class QwenCoderForm:
         return "<tool_call>", f"\n<function={name}>\n" if name else "\n<function="
 
     def rest(self, name: str, tools: Sequence[Any]) -> str:
-        """None: its values are plain text."""
+        """No grammar, as values are plain text."""
         return ""
 
 
-class LlamaForm:
-    """Form `llama`. An object that names no function of the tools is no call, but an answer in JSON."""
+class LlamaForm(JsonForm):
+    """Form `llama`. An object that names none of the tools is an answer in JSON, not a call."""
+
+    _key = "parameters"
 
     def described(self, tools: Sequence[Any]) -> str:
         """See `ModelCalls`."""
@@ -153,7 +152,7 @@ class LlamaForm:
         """See `ModelCalls`."""
         at = text.find("<|python_tag|>")
         rest = (text if at < 0 else text[at + len("<|python_tag|>") :]).strip()
-        names, found, at = _names(tools), list[ToolCall](), 0
+        names, found, at = {tool["function"]["name"] for tool in tools}, list[ToolCall](), 0
         while at < len(rest):
             value, at = json_at(rest, at, "the answer")
             found.append(call_of_json(value))
@@ -172,18 +171,11 @@ class LlamaForm:
             return 0
         return _first(text, "<|python_tag|>")
 
-    def begun(self, name: str) -> Begun:
-        """See `ModelCalls`."""
-        return "", f'{{"name": {_quoted(name)}, "parameters":' if name else '{"name":'
 
-    def rest(self, name: str, tools: Sequence[Any]) -> str:
-        """See `ModelCalls`."""
-        return call_grammar(tools, name, "parameters", "")
+class MistralForm(JsonForm):
+    """Form `mistral`: reads both versions and writes the older."""
 
-
-class MistralForm:
-    """Form `mistral`, in both versions; it is written in the older."""
-
+    _token, _open, _close = "[TOOL_CALLS]", "[", "]"
     _named = re.compile(r"\s*([\w.-]+)\s*(?:\[CALL_ID\]\s*[\w-]+\s*)?(?:\[ARGS\])?(?=\s*\{)")
 
     def described(self, tools: Sequence[Any]) -> str:
@@ -201,9 +193,9 @@ class MistralForm:
                 given, end = json_at(part, named.end(), f"the arguments of {named[1]!r:.40}")
                 value: Any = [{"name": named[1], "arguments": given}]
             else:
-                value, end = json_at(part, 0, "the text behind [TOOL_CALLS]")
+                value, end = json_at(part, 0, "the text after [TOOL_CALLS]")
             if part[end:].strip():
-                raise CallFault("text behind calls; write nothing there")
+                raise CallFault("there is text after the calls; write nothing there")
             found += [call_of_json(one) for one in (value if isinstance(value, list) else [value])]
         return _some(found, self.write(ToolCall("NAME", {})))
 
@@ -212,24 +204,12 @@ class MistralForm:
         data = [{"name": call.name, "arguments": call.arguments}]
         return f"[TOOL_CALLS]{json.dumps(data, ensure_ascii=False)}"
 
-    def begins(self, text: str) -> int:
-        """See `ModelCalls`."""
-        return _first(text, "[TOOL_CALLS]")
-
-    def begun(self, name: str) -> Begun:
-        """See `ModelCalls`."""
-        return "[TOOL_CALLS]", f'[{{"name": {_quoted(name)}, "arguments":' if name else '[{"name":'
-
-    def rest(self, name: str, tools: Sequence[Any]) -> str:
-        """See `ModelCalls`."""
-        return call_grammar(tools, name, "arguments", "]")
-
 
 ModelForm = Literal["hermes", "qwen-coder", "llama", "mistral"]
 MODEL_FORMS: Mapping[str, ModelCalls] = {
     "hermes": HermesForm(), "qwen-coder": QwenCoderForm(), "llama": LlamaForm(), "mistral": MistralForm(),
 }  # fmt: skip
-"""Every form by its name."""
+"""{name: form}."""
 assert tuple(MODEL_FORMS) == get_args(ModelForm)
 _OF_TEMPLATE: Mapping[str, ModelForm] = {
     "<function=": "qwen-coder", "[TOOL_CALLS]": "mistral", "<tool_call>": "hermes", "<|python_tag|>": "llama",
@@ -238,18 +218,18 @@ _OF_TEMPLATE: Mapping[str, ModelForm] = {
 
 
 def form_of(template: str | None) -> ModelForm:
-    """The form that a chat template writes calls in; hermes where it has none."""
+    """The form in which a chat template writes calls; hermes if it has none."""
     return next((form for word, form in _OF_TEMPLATE.items() if word in (template or "")), "hermes")
 
 
 def _first(text: str, *openings: str) -> int:
-    """Where the first of these begins, also one that the text's end cuts off."""
+    """Where the first of these begins, including one that is cut off by the text's end."""
     whole = [at for one in openings if (at := text.find(one)) >= 0]
     return min([*whole, *(len(text) - cut_off(text, one) for one in openings)])
 
 
 def cut_off(text: str, opening: str) -> int:
-    """Characters at the text's end with which `opening` begins, without being whole; 0 where there are none."""
+    """Length of the longest proper prefix of `opening` that ends the text."""
     longest = min(len(opening) - 1, len(text))
     return next((size for size in range(longest, 0, -1) if text.endswith(opening[:size])), 0)
 
@@ -260,16 +240,8 @@ def _some(found: list[ToolCall], example: str) -> list[ToolCall]:
     return found
 
 
-def _quoted(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)
-
-
-def _names(tools: Sequence[Any]) -> set[str]:
-    return {tool["function"]["name"] for tool in tools}
-
-
 def _properties(tools: Sequence[Any], name: str) -> Mapping[str, Any]:
-    """The schemas of a function's arguments by name."""
+    """{argument: schema} of a function."""
     for tool in tools:
         schema = tool["function"].get("parameters") if tool["function"]["name"] == name else None
         properties = schema.get("properties") if isinstance(schema, dict) else None
@@ -279,7 +251,7 @@ def _properties(tools: Sequence[Any], name: str) -> Mapping[str, Any]:
 
 
 def _typed(text: str, schema: Any) -> Any:
-    """An argument that was written as text."""
+    """The value of an argument that was written as text."""
     kind = schema.get("type") if isinstance(schema, dict) else None
     if kind == "string" or (isinstance(kind, list) and "string" in kind):
         return text

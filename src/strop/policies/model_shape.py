@@ -1,6 +1,6 @@
-"""The sizes of a model, before it is loaded: from its config.json, built on torch's meta device without weights.
+"""The sizes of a model before it is loaded: built from its config.json on torch's meta device, without weights.
 
-Where config.json cannot be read, those of models that recipes name are known (`PUBLISHED`).
+If config.json cannot be read, the sizes of models that recipes name are known (`PUBLISHED`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ from strop.policies.model_files import EMBEDDED, ModelFiles
 from strop_verify.core.errors import StropError
 
 _NO_KEYS = ("linear_attention", "conv", "mamba", "recurrent")
-"""Kinds of layers whose state does not grow with the length, in a configuration's layer_types."""
+"""Values of a configuration's layer_types whose layers have no key-value cache."""
 _CHOSEN = ("num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_k", "top_k_experts", "top_k")
-"""What configurations call the experts that a token goes through."""
+"""Configuration keys of the number of experts per token."""
 
 
 def _qwen2(hidden: int, inner: int, layers: int, heads: int, pairs: int, **more: Any) -> dict[str, Any]:
@@ -61,22 +61,21 @@ PUBLISHED: Mapping[str, dict[str, Any]] = {
     "meta-llama/Llama-3.1-8B-Instruct": _config("llama", 4096, 14336, 32, 32, 8, vocab_size=128256),
     "meta-llama/Llama-3.3-70B-Instruct": _config("llama", 8192, 28672, 80, 64, 8, vocab_size=128256),
 }
-"""What the config.json of models in recipes says, for machines that cannot read it."""
+"""{model in recipes: what its config.json says}, for machines that cannot read it."""
 
 
 @dataclass(frozen=True)
 class ModelShape:
-    """Sizes of a model, in numbers of weights.
+    """Sizes of a model, in numbers of weights or of values per token.
 
     tied        whether the head is the input embedding
-    block       weights of the largest layer, which a sharded engine puts together to compute with it
-    widest      numbers that go into a matrix of a layer or come out of it, at the most
+    block       weights of the largest layer, which a sharded engine gathers to compute
+    widest      widest input or output of a matrix in a layer
     attending   layers with keys and values for every token
-    hidden, queries, keys  numbers of a token in a layer: residual stream, queries, keys (the values are as many)
-    inside      numbers that go into the matrices of the largest layer and come out of them, a token; of experts those
-                that it goes through
-    normed      numbers that its norms read, a token
-    linear      (rows, columns) of every linear layer but the head, by name
+    hidden, queries, keys  per token in a layer: residual stream, queries, keys (as many as values)
+    inside      per token, inputs and outputs of the matrices of the largest layer, of active experts only
+    normed      per token, inputs of that layer's norms
+    linear      {name: (rows, columns)} of every linear layer except the head
     """
 
     parameters: int
@@ -97,7 +96,7 @@ class ModelShape:
 
     @classmethod
     def read(cls, name: str, revision: str | None = None) -> "ModelShape | None":
-        """By config.json of the model as a recipe names it, or by what is published; None where neither is known."""
+        """From the config.json of a model as a recipe names it, else from `PUBLISHED`; None if neither is known."""
         try:
             files = ModelFiles.read(name, revision)
         except StropError:
@@ -107,7 +106,7 @@ class ModelShape:
 
     @classmethod
     def of_config(cls, config: Mapping[str, Any], *, published: bool = False) -> "ModelShape | None":
-        """By the content of config.json; None for a model that transformers does not know or cannot build."""
+        """From the content of config.json; None for a model that transformers cannot build."""
         import torch
         from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -128,7 +127,7 @@ class ModelShape:
         text, embedding = model.config.get_text_config(), model.get_input_embeddings().weight
         head = model.get_output_embeddings()
         lists = [module for module in model.modules() if isinstance(module, ModuleList) and len(module)]
-        layers = max(lists, key=_size)  # experts may be a list too, inside of it
+        layers = max(lists, key=_size)  # a layer may hold a list of experts
         largest = max(layers, key=_size)
         kinds = getattr(text, "layer_types", None) or getattr(text, "layers_block_type", None) or ()
         linear = {
@@ -136,10 +135,8 @@ class ModelShape:
             for name, module in model.named_modules()
             if isinstance(module, Linear | Conv1D) and module is not head
         }
-        heads, hidden = (
-            _number(text, "num_attention_heads"),
-            _number(text, "hidden_size") or embedding.shape[-1],
-        )
+        heads = _number(text, "num_attention_heads")
+        hidden = _number(text, "hidden_size") or embedding.shape[-1]
         pairs = _number(text, "num_key_value_heads") or heads
         each = _number(text, "head_dim") or hidden // max(1, heads)
         return cls(
@@ -162,12 +159,12 @@ class ModelShape:
 
     @property
     def inner(self) -> int:
-        """Weights that are neither input embedding nor head."""
+        """Weights outside input embedding and head."""
         return self.parameters - self.embeddings * (1 if self.tied else 2)
 
     @property
     def cached(self) -> int:
-        """Numbers that a token has in the key-value cache."""
+        """Numbers per token in the key-value cache."""
         return 2 * self.attending * self.keys
 
     def adapters(self, lora: LoraConfig) -> int:
@@ -181,7 +178,7 @@ class ModelShape:
 
     @property
     def quantised(self) -> int:
-        """Weights that model.quantization holds in four bits: those of linear layers, but not the head."""
+        """Weights that model.quantization stores in 4 bits: of linear layers, without the head."""
         return sum(rows * columns for rows, columns in self.linear.values())
 
 
@@ -190,12 +187,12 @@ def _size(module: Any) -> int:
 
 
 def _matrices(module: Any) -> list[Any]:
-    """Its matrices, and those of experts that are one weight (experts, rows, columns)."""
+    """The matrices of a module, and stacked experts (experts, rows, columns)."""
     return [weight for weight in module.parameters() if weight.dim() in (2, 3) and weight.shape[-2] > 1]
 
 
 def _number(text: Any, *names: str) -> int:
-    """The first of these settings that is a number; 0 where none is, as where layers differ in it."""
+    """The first of these settings that is an integer; 0 if none is, for example if layers differ in it."""
     for name in names:
         with suppress(Exception):  # of many configurations
             if isinstance(value := getattr(text, name), int):
@@ -213,7 +210,7 @@ def _inside(layer: Any, text: Any) -> int:
 
 
 def _normed(layer: Any, heads: int, pairs: int, hidden: int) -> int:
-    """Norms of a head's size stand for all heads."""
+    """Inputs of a layer's norms per token; norms of a head's size apply to all heads."""
     found = 0
     for name, weight in layer.named_parameters():
         if "norm" in name and weight.dim() == 1 and name.endswith("weight"):

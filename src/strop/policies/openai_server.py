@@ -1,14 +1,14 @@
-"""The `openai` policy: asks any OpenAI-compatible server. For evaluation: it has no weights to update.
+"""The `openai` policy: samples from any OpenAI-compatible server. For evaluation: it has no weights to update.
 
-The server owns the tokenizer, so token ids here are `WireTokenizer`'s: the ids of a conversation carry its messages to
-`submit`, which sends them to /chat/completions; plain text goes to /completions. Limits:
+The server owns the tokenizer, so token ids here are `WireTokenizer`'s: the ids of a conversation encode its messages,
+which `submit` sends to /chat/completions; plain text goes to /completions. Limits:
 
-1. A completion's tokens are its text without the stop string, not the server's own tokens.
+1. A completion's tokens are those of its text without the stop string, not the server's own tokens.
 2. Log-probs are the server's, often those at temperature 1: each is assigned to the token in which the server's token
    begins, which keeps their sum; they are 0 if the server gives none.
 3. Most servers do not say whether a stop string or EOS ended a row: then the reason is "eos".
-4. Text after the last message (a prefilled answer) is sent as an assistant message to be continued; this is an
-   extension of vLLM and SGLang, and a server without it refuses the request.
+4. Text after the last message (a prefilled answer) is sent as an assistant message to continue, an extension of vLLM
+   and SGLang; other servers refuse the request.
 """
 
 import asyncio
@@ -25,8 +25,7 @@ from strop_verify.core.protocols import Request, Tokenizer
 from strop_verify.core.rollout import Completion, FinishReason, SamplingParams
 
 _MOST_STOPS = 4
-"""OpenAI refuses more; answers are cut here at the others."""
-
+"""OpenAI's limit; answers are cut at the other stop strings here."""
 _PURPOSE = "policy.engine=openai"
 _NAMES = {
     "url": "policy.base_url",
@@ -35,18 +34,18 @@ _NAMES = {
     "retry": "policy.retry_seconds",
     "api_key_env": "policy.api_key_env",
 }
-"""What a recipe calls a connection's settings."""
+"""{setting of a connection: its key in a recipe}."""
 
 
 class OpenAIPolicy(AskingPolicy):
-    """Samples from a server, `concurrency` requests at a time; see `ModelCaller` for what it does with failures."""
+    """Samples from a server, `concurrency` requests at a time; `ModelCaller` handles failures."""
 
     context: int | None = None
     keeps_logprobs = False
-    """They are another server's, of other tokens."""
+    """Those of the server are of other tokens."""
 
     def __init__(self, config: OpenAIConfig) -> None:
-        """Connects at the first `submit`; `close` it. Raises UserError when the `openai` package is not installed."""
+        """Connects at the first `submit`; `close` it. Raises UserError if the `openai` package is not installed."""
         self.config, self.name, self.version = config, config.model, 0
         self._wire = WireTokenizer()
         self.tokenizer: Tokenizer = self._wire
@@ -72,7 +71,7 @@ class OpenAIPolicy(AskingPolicy):
         options: dict[str, Any] = {
             "temperature": params.temperature,
             "top_p": params.top_p,
-            "seed": request.seed % 2**31,  # some servers take 32 bits only
+            "seed": request.seed % 2**31,  # some servers accept only 32 bits
             "logprobs": 1 if messages is None else True,
         }
         if params.stop:
@@ -91,11 +90,12 @@ class OpenAIPolicy(AskingPolicy):
                 raise ValueError("no text")
             return self._completion(text, choice, params)
         except self._caller.failures as error:
-            raise self._explained(error) from error
+            names = {**_NAMES, "concurrency": f"policy.concurrency ({self.config.concurrency})"}
+            raise UserError(explain(error, self._server, names)) from error
 
     def _completion(self, text: str, choice: Any, params: SamplingParams) -> Completion:
         reason: FinishReason = "length" if choice.finish_reason == "length" else "eos"
-        if isinstance(getattr(choice, "stop_reason", None), str):  # vLLM says which stop string it was
+        if isinstance(getattr(choice, "stop_reason", None), str):  # vLLM names the stop string
             reason = "stop"
         if (before := params.before_stop(text)) is not None:
             text, reason = before, "stop"
@@ -105,14 +105,9 @@ class OpenAIPolicy(AskingPolicy):
             token_ids=ids, logprobs=logprobs, text=text, finish_reason=reason, policy_version=self.version
         )
 
-    def _explained(self, error: BaseException) -> UserError:
-        """One line that says what the server did and what to change."""
-        names = {**_NAMES, "concurrency": f"policy.concurrency ({self.config.concurrency})"}
-        return UserError(explain(error, self._server, names))
-
 
 def _server_tokens(choice: Any) -> list[tuple[int, float]]:
-    """(bytes, log-prob) of each of the server's tokens; empty when it gives none."""
+    """(bytes, log-prob) of each of the server's tokens; empty if it gives none."""
     given = getattr(choice, "logprobs", None)
     if given is None:
         return []
@@ -129,7 +124,7 @@ def _server_tokens(choice: Any) -> list[tuple[int, float]]:
 
 
 def _spread(tokens: list[tuple[int, float]], length: int) -> list[float]:
-    """The server's log-probs on `length` tokens of ours, each on the one in which the server's token begins."""
+    """The server's log-probs, summed over the `length` tokens of ours in which the server's tokens begin."""
     found = [0.0] * length
     at = 0
     for size, value in tokens:

@@ -1,7 +1,7 @@
-"""Whether what is computed of a model is the model's own: log-probabilities held against its plain forward pass.
+"""Proves that a fast way to compute log-probabilities is right: compares it with the model's plain forward pass.
 
-The plain pass is one text alone, without a cache, padding or anything of ours. Every faster way is tried on a few short
-texts of random tokens before it is taken, and again on texts beyond the model's windows where a run has such.
+The plain pass computes one text alone, without a cache, padding or code of ours. Every faster way is tried on a few
+short texts of random tokens before it is used, and on texts beyond the model's windows if a run has such.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,22 +30,22 @@ from strop_verify.core.protocols import Request
 from strop_verify.core.rollout import SamplingParams
 
 BOUND = 1e-3
-"""Nats that a log-probability may differ by in float32."""
+"""Nats by which a log-probability may differ in float32."""
 ROUNDINGS = 2
-"""In shorter types: how many times as much, in the mean, as roundings of the same computation make."""
+"""In shorter types, the mean may differ by this multiple of the effect of rounding, in addition."""
 PROMPT, ANSWERS = 30, (7, 4)
 """Tokens of the texts that are tried: a prompt, and two answers to it."""
 
 
 @dataclass(frozen=True)
 class Proof:
-    """That one way of computing is right.
+    """Evidence that a way of computing is right.
 
     way      its name
-    gap      largest difference from the plain pass in float32, in shorter types the mean one, nats
-    bound    what the gap had to stay within
+    gap      difference from the plain pass in nats: the largest in float32, the mean in shorter types
+    bound    limit of the gap
     tokens   of the longest text that was tried
-    left     ways that would have been faster, and why they were not taken
+    left     {faster way: why it was not taken}
     """
 
     way: str
@@ -60,14 +60,12 @@ class Proof:
 
 
 def bare(model: Any) -> PreTrainedModel:
-    """The transformers model inside of wrappers (DDP, PEFT, DeepSpeed)."""
+    """The transformers model inside wrappers (DDP, PEFT, DeepSpeed)."""
     return next(one for one in model.modules() if isinstance(one, PreTrainedModel))
 
 
 def plain_rows(model: Any, ids: Sequence[int], start: int) -> torch.Tensor:
-    """(T - start, V) float32 log-probabilities of all words in place of a text's T tokens from `start` on, by the plain
-    pass.
-    """
+    """(T - start, V) float32 log-probabilities of all words at positions `start` to T of a text, by the plain pass."""
     row = torch.tensor([list(ids)], device=next(model.parameters()).device)
     with alone(bare(model)):
         logits = model(input_ids=row, use_cache=False).logits[0, start - 1 : -1]
@@ -75,13 +73,13 @@ def plain_rows(model: Any, ids: Sequence[int], start: int) -> torch.Tensor:
 
 
 def plain_logps(model: Any, ids: Sequence[int], start: int) -> torch.Tensor:
-    """(T - start,) those of the text's own tokens."""
+    """(T - start,) log-probabilities of the text's own tokens, by the plain pass."""
     rows = plain_rows(model, ids, start)
     return rows.gather(1, torch.tensor(list(ids[start:]), device=rows.device)[:, None])[:, 0]
 
 
 def random_ids(model: Any, count: int, seed: int) -> list[int]:
-    """Token ids from the middle of a model's vocabulary, where there are no special ones."""
+    """Random token ids from the middle of a model's vocabulary, where there are no special tokens."""
     size = model.get_input_embeddings().weight.shape[0] if model.get_input_embeddings() is not None else 64
     size = min(size, getattr(model.config.get_text_config(), "vocab_size", size) or size)
     generator = torch.Generator().manual_seed(seed)
@@ -91,7 +89,7 @@ def random_ids(model: Any, count: int, seed: int) -> list[int]:
 
 @dataclass
 class Text:
-    """A text and its log-probabilities from `start` on, by the plain pass: of its tokens, or of all words."""
+    """A text and its log-probabilities from `start` on by the plain pass: of its tokens, or of all words."""
 
     ids: list[int]
     start: int
@@ -99,17 +97,17 @@ class Text:
 
 
 class Yardstick:
-    """How far from the plain pass is too far, of one model."""
+    """Decides how far from the plain pass is too far for a model."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
-        quantised = getattr(model, "quantization_method", None) is not None  # it computes in bfloat16
+        quantised = getattr(model, "quantization_method", None) is not None  # computes in bfloat16
         self._step = torch.finfo(torch.bfloat16 if quantised else model.dtype).eps
         self.exact = self._step <= torch.finfo(torch.float32).eps
-        """Whether it computes in float32 or wider."""
+        """Whether the model computes in float32 or wider."""
 
     def gap(self, found: Sequence[torch.Tensor], texts: Sequence[Text]) -> tuple[float, float]:
-        """(the gap, its bound). Infinite where something is no number."""
+        """(the gap, its bound). The gap is infinite if a value is not finite."""
         far = torch.cat([(a.float() - t.logps).abs().flatten() for a, t in zip(found, texts, strict=True)])
         if not far.isfinite().all():
             return float("inf"), BOUND
@@ -121,7 +119,7 @@ class Yardstick:
 
     @torch.no_grad()
     def _rounded(self, text: Text) -> torch.Tensor:
-        """The plain pass once more, the results of all matrices moved by half of their last bit up or down."""
+        """The plain pass with the outputs of all matrices moved up or down by half of their last bit."""
         generator = torch.Generator().manual_seed(0)
 
         def move(_module: Any, _inputs: Any, out: Any) -> Any:
@@ -142,7 +140,7 @@ class Yardstick:
 
 @contextmanager
 def at_rest(model: Any) -> Iterator[None]:
-    """Within it the model is in eval mode."""
+    """Puts the model into eval mode for a while."""
     training = [one for one in model.modules() if one.training]
     model.eval()
     try:
@@ -154,12 +152,12 @@ def at_rest(model: Any) -> Iterator[None]:
 
 _watched: WeakKeyDictionary[Any, Watch | None] = WeakKeyDictionary()
 _kinds: dict[tuple[type, str, str], Watch | None] = {}
-"""The same by a model's class, attention and configuration, of which its layers are made."""
+"""The same by (class, attention, configuration), which determine a model's layers."""
 
 
 def watch(model: PreTrainedModel) -> Watch | None:
-    """What a model's layers ask of attention; None where not all of its layers attend through transformers' interface,
-    or ask for what is not done in groups. Such a model is left as it is; the others attend in groups from now on.
+    """What a model's layers ask of attention; the model attends in groups from now on. None, and the model stays as it
+    is, if a layer does not use transformers' attention interface or needs what `group_attention` does not support.
     """
     if model not in _watched:
         config = model.config
@@ -186,7 +184,7 @@ def _seen(model: PreTrainedModel) -> Watch | None:
             )
     except (torch.OutOfMemoryError, MemoryError):
         raise
-    except Exception:  # of code that never heard of a tree
+    except Exception:  # the model's code does not know prefix trees
         return None
     layers = model.config.get_text_config().num_hidden_layers
     right = seen.layers == layers and not seen.others and seen.masks == seen.windows
@@ -197,10 +195,10 @@ _decoders: WeakKeyDictionary[Any, dict[tuple[Any, ...], tuple[Decoder, Proof]]] 
 
 
 def decoder_of(model: PreTrainedModel, pad_id: int, *, longest: int = 0) -> tuple[Decoder, Proof]:
-    """The fastest way to sample from a model that gives its own log-probabilities; found out once a model.
+    """The fastest way to sample from a model that gives its own log-probabilities; cached per model.
 
     longest  tokens of the longest text to come
-    Raises UserError where there is none.
+    Raises UserError if there is none.
     """
     known = _decoders.setdefault(model, {})
     kind = (model.dtype, model.config._attn_implementation.removeprefix(PREFIX), *turns(model, longest))
@@ -217,7 +215,8 @@ def _found(model: PreTrainedModel, pad_id: int, longest: int) -> tuple[Decoder, 
     ways["the model's cache, padded"] = partial(CohortBatch, kind="padded")
     ways["the model's cache, prompts of one length"] = partial(CohortBatch, kind="even")
     ways["no cache"] = partial(CohortBatch, kind="uncached")
-    prompts = [random_ids(model, count, count) for count in _lengths(model, longest)]
+    lengths = [PROMPT, PROMPT - 9, *around(turns(model, longest))]
+    prompts = [random_ids(model, count, count) for count in lengths]
 
     def tried(way: Decoder) -> tuple[list[torch.Tensor], list[Text]]:
         rows = _sampled(way(model, pad_id), prompts)
@@ -241,7 +240,7 @@ def first_right(
     what: str,
     longest: int,
 ) -> tuple[Way, Proof]:
-    """The first of the ways by which a model gives its own log-probabilities. Raises UserError where none does."""
+    """The first way that gives a model's own log-probabilities. Raises UserError if none does."""
     yardstick, left = Yardstick(model), dict[str, str]()
     for name, way in ways.items():
         try:
@@ -249,7 +248,7 @@ def first_right(
             gap, bound = yardstick.gap(found, texts)
         except (torch.OutOfMemoryError, MemoryError, UserError):
             raise
-        except Exception as error:  # of a model's own code
+        except Exception as error:  # from a model's own code
             left[name] = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             continue
         if gap <= bound:
@@ -264,20 +263,13 @@ def first_right(
     raise UserError(f"{fault}: no way of {what} gives its own log-probabilities ({told})")
 
 
-def _lengths(model: PreTrainedModel, longest: int) -> list[int]:
-    """Tokens of the prompts to try."""
-    return [PROMPT, PROMPT - 9, *around(turns(model, longest))]
-
-
 def around(places: Sequence[int]) -> list[int]:
-    """Tokens of prompts whose answers cross those places, and of some that do so themselves."""
+    """Lengths of prompts just below and above each of these lengths, so that answers or prompts cross it."""
     return [place + more for place in places for more in (-2, 8)]
 
 
 def turns(model: PreTrainedModel, longest: int) -> list[int]:
-    """Lengths from which on a model computes otherwise, where texts to come are longer: windows, chunks, positions that
-    are scaled.
-    """
+    """Lengths below `longest` beyond which a model computes differently: windows, chunks, scaled positions."""
     config = model.config.get_text_config()
     names = ("sliding_window", "attention_chunk_size", "chunk_size", "mamba_chunk_size")
     found = {getattr(config, name, None) for name in names}
@@ -289,8 +281,8 @@ def turns(model: PreTrainedModel, longest: int) -> list[int]:
 
 
 def _sampled(batch: DecodedRows, prompts: Sequence[Sequence[int]]) -> list[tuple[DecodedRow, torch.Tensor]]:
-    """Rows behind the prompts, two behind the first, of which one ends before the others; one more, alone, joins later.
-    Of each the log-probabilities of all words, token by token (T, V).
+    """Samples rows after the prompts: two after the first, one of which ends early; one more joins later. Returns each
+    row with the log-probabilities of all words, token by token (T, V).
     """
     sizes = [(prompts[0], 2), (prompts[0], 4), *((prompt, 4) for prompt in prompts[1:]), (prompts[1], 2)]
     requests = [

@@ -1,4 +1,4 @@
-"""A policy whose answers come from servers: a thread of its own asks them."""
+"""Base of policies that get their answers from servers, asked by a thread of its own."""
 
 import asyncio
 import threading
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class AskingPolicy:
-    """Base of such a policy. A subclass has `_ask`, and may have `_opening` and `_closing`."""
+    """Base class: a subclass implements `_ask`, and may implement `_opening` and `_closing`."""
 
     def __init__(self) -> None:
         """The thread starts with the first request, and again with the first after `close`."""
@@ -22,18 +22,18 @@ class AskingPolicy:
         self._in_flight: set[Future[Completion]] = set()
 
     def submit(self, request: Request) -> Future[Completion]:
-        """Asks as soon as there is room; see `core.protocols.Policy`."""
+        """See `core.protocols.Policy`."""
         future = self._begin(self._ask(request))
         self._in_flight.add(future)
         return future
 
     def work(self, seconds: float) -> None:
-        """Waits for an answer; see `core.protocols.Policy`."""
+        """Waits for a completion; see `core.protocols.Policy`."""
         self._in_flight = {future for future in self._in_flight if not future.done()}
         wait(self._in_flight, timeout=seconds, return_when=FIRST_COMPLETED)
 
     def close(self) -> None:
-        """Gives up what is being asked. Safe to call twice."""
+        """Cancels all requests. Safe to call twice."""
         loop, thread, self._loop = self._loop, self._thread, None
         if loop is None or thread is None:
             return
@@ -43,17 +43,17 @@ class AskingPolicy:
         thread.join()
 
     async def _ask(self, request: Request) -> Completion:
-        """The answer."""
+        """The completion of a request."""
         raise NotImplementedError
 
     def _opening(self) -> None:
         """Called before the thread starts."""
 
     async def _closing(self) -> None:
-        """Called last, when nothing is asked any more."""
+        """Called last, after all requests have ended."""
 
     def _begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Runs something in the thread."""
+        """Runs a coroutine in the thread."""
         if self._loop is None:
             self._opening()
             self._loop = asyncio.new_event_loop()
@@ -62,7 +62,7 @@ class AskingPolicy:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The thread's whole life: runs requests until the loop is stopped, then ends those that are left."""
+        """The thread: runs requests until the loop is stopped, then cancels those that are left."""
         asyncio.set_event_loop(loop)
         loop.run_forever()
         left = asyncio.all_tasks(loop)

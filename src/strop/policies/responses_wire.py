@@ -1,9 +1,9 @@
-"""OpenAI's Responses API on top of chat completions: what is asked becomes such a request, and the reply an answer of
-items, whole or as events.
+"""OpenAI's Responses API on top of chat completions: requests become chat requests, replies become items, whole or as
+events.
 
-Nothing is kept here: a conversation comes whole, as text or as items (messages, calls, what calls gave). An assistant's
-message and the calls behind it are one message of the policy. What refers to what a server keeps (previous_response_id,
-conversation, prompt, item_reference, store) or is done by it (tools that are no functions) is refused by name.
+Nothing is stored: a conversation is sent whole, as text or as items (messages, calls, outputs of calls). An assistant
+message and the calls after it are one message of the policy. Fields that refer to stored state (previous_response_id,
+conversation, prompt, item_reference, store) and tools other than functions are refused by name.
 """
 
 import json
@@ -17,11 +17,11 @@ from strop.policies.chat_wire import ChatChoice, ChatReply, ChatRequest, Said, r
 _ROLES = ("system", "developer", "user", "assistant")
 _TEXTS = ("input_text", "output_text", "text")
 _RENAMED = {"messages": "input", "max_tokens": "max_output_tokens", "response_format": "text.format"}
-"""What fields of chat completions are called here."""
+"""{field of chat completions: its name in this API}."""
 
 
 def read_response(data: Mapping[str, Any], terms: ChatTerms, said: Mapping[Said, str]) -> ChatRequest:
-    """What a body asks. Raises RefusedChat, which names the field."""
+    """Reads a request's body. Raises RefusedChat, naming the field."""
     data = {name: _given(value) if name == "reasoning" else value for name, value in data.items()}
     options = read_options(data, "responses", terms)
     taken = ("model", "temperature", "top_p", "stream", "parallel_tool_calls")
@@ -32,11 +32,13 @@ def read_response(data: Mapping[str, Any], terms: ChatTerms, said: Mapping[Said,
     if tools := data.get("tools"):
         body["tools"] = _tools(tools)
     if (choice := data.get("tool_choice")) is not None:
-        body["tool_choice"] = _choice(choice)
+        if isinstance(choice, dict) and choice.get("type") == "function":
+            choice = {"type": "function", "function": {"name": choice.get("name")}}
+        body["tool_choice"] = choice
     if data.get("text") is not None:
         body["response_format"] = _format(data["text"])
     if options.stream_options and options.stream_options.include_usage is not None:
-        raise RefusedChat("stream_options.include_usage is not known here", param="stream_options")
+        raise RefusedChat("stream_options.include_usage is not supported here", param="stream_options")
     try:
         asked = request_of(body, "chat", terms, said)
     except RefusedChat as error:
@@ -45,7 +47,7 @@ def read_response(data: Mapping[str, Any], terms: ChatTerms, said: Mapping[Said,
 
 
 def _renamed(error: RefusedChat) -> RefusedChat:
-    """The same with the field's name in this API."""
+    """The error with the field's name in this API."""
     name = _RENAMED.get(error.param or "")
     if name is None:
         return error
@@ -62,17 +64,17 @@ def _unread(message: str, param: str = "input") -> RefusedChat:
 
 
 def _messages(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The conversation as chat completions have it."""
+    """The conversation in the format of chat completions."""
     found: list[dict[str, Any]] = []
     if (rules := data.get("instructions")) is not None:
         if not isinstance(rules, str):
-            raise _unread("instructions must be one text", "instructions")
+            raise _unread("instructions must be a string", "instructions")
         found.append({"role": "system", "content": rules})
     items = data.get("input")
     if isinstance(items, str) and items:
         return [*found, {"role": "user", "content": items}]
     if not isinstance(items, list) or not items:
-        raise _unread("input must be a text, or a list with an item in it")
+        raise _unread("input must be a string or a list, and not empty")
     for number, item in enumerate(items):
         one = _message(item, f"input[{number}]")
         if "tool_calls" in one and found and found[-1]["role"] == "assistant":
@@ -98,7 +100,7 @@ def _message(item: Any, where: str) -> dict[str, Any]:
             text = _text(item.get("output"), f"{where}.output")
             return {"role": "tool", "tool_call_id": item["call_id"], "content": text}
         case kind:
-            fault = "is no message, function_call or function_call_output that can be read"
+            fault = "is not a valid message, function_call or function_call_output"
             raise _unread(f"{where} ({kind!r:.40}) {fault}")
 
 
@@ -110,7 +112,7 @@ def _text(content: Any, where: str) -> str:
         part = part if isinstance(part, dict) else {}
         text = part.get("refusal" if part.get("type") == "refusal" else "text")
         if part.get("type") not in (*_TEXTS, "refusal") or not isinstance(text, str):
-            raise _unread(f"{where} holds something other than text")
+            raise _unread(f"{where} has parts other than text")
         parts.append(text)
     return "".join(parts)
 
@@ -123,7 +125,7 @@ def _tools(tools: Any) -> list[dict[str, Any]]:
             or tool.get("type") != "function"
             or not isinstance(tool.get("name"), str)
         ):
-            fault = f"tools[{number}] is no function with a name; others cannot be called here"
+            fault = f"tools[{number}] is not a function with a name; other tools cannot be called here"
             raise _unread(fault, "tools")
         named = ("name", "description", "parameters", "strict")
         function = {key: tool[key] for key in named if tool.get(key) is not None}
@@ -131,17 +133,11 @@ def _tools(tools: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _choice(choice: Any) -> Any:
-    if isinstance(choice, dict) and choice.get("type") == "function":
-        return {"type": "function", "function": {"name": choice.get("name")}}
-    return choice
-
-
 def _format(text: Any) -> Any:
     """`text` as response_format. Raises RefusedChat."""
     text = _given(text)
     if not isinstance(text, dict) or set(text) - {"format"}:
-        raise _unread("text: only text.format is known here", "text")
+        raise _unread("text: only text.format is supported here", "text")
     form = text.get("format", {"type": "text"})
     if isinstance(form, dict) and form.get("type") == "json_schema":
         return {"type": "json_schema", "json_schema": {key: form[key] for key in form if key != "type"}}
@@ -149,7 +145,7 @@ def _format(text: Any) -> Any:
 
 
 def response_object(asked: ChatRequest, reply: ChatReply, envelope: Envelope) -> dict[str, Any]:
-    """The answer. Raises RefusedChat."""
+    """The response's body. Raises RefusedChat."""
     (choice,) = reply.choices
     text, calls = parts_of_choice(asked, choice)
     status = "incomplete" if choice.cut else "completed"
@@ -168,16 +164,11 @@ def response_object(asked: ChatRequest, reply: ChatReply, envelope: Envelope) ->
         "total_tokens": reply.prompt_tokens + choice.tokens,
     }  # fmt: skip
     cut = {"reason": "max_output_tokens"} if choice.cut else None
-    return {
-        **_object(asked, envelope, status),
-        "output": output,
-        "incomplete_details": cut,
-        "usage": usage,
-    }
+    return {**_object(asked, envelope, status), "output": output, "incomplete_details": cut, "usage": usage}
 
 
 def _object(asked: ChatRequest, envelope: Envelope, status: str) -> dict[str, Any]:
-    """A response without output."""
+    """A response's body without output."""
     given = {key: value for key, value in asked.body.items() if value is not None}
     return {
         "id": f"resp_{envelope.key}", "object": "response", "created_at": envelope.created, "model": envelope.model,
@@ -203,7 +194,7 @@ def _part(text: str) -> dict[str, Any]:
 
 
 class ResponseStream:
-    """Its events. Their numbers count from 0; `response.completed` or `response.incomplete` is the last."""
+    """The events of a response, numbered from 0; the last is `response.completed`, `.incomplete` or `.failed`."""
 
     def __init__(self, asked: ChatRequest, envelope: Envelope) -> None:
         self._asked, self._envelope = asked, envelope

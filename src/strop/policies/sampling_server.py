@@ -1,7 +1,7 @@
-"""One vLLM server that another process started: where it is, whether it is well, and how it is asked. Without torch.
+"""A vLLM server that another process started: its address, its health, requests to it. Without torch.
 
-A server is named by its address or by a file that holds it as long as it runs; the file is read again whenever it has
-gone away, as it may come back elsewhere.
+A server is named by its address, or by a file that holds the address while it runs; the file is read again when the
+server is lost, as it may come back at another address.
 """
 
 import asyncio
@@ -20,41 +20,41 @@ if TYPE_CHECKING:
     import httpx
 
 KEY_FILE = "STROP_SAMPLER_KEY_FILE"
-"""Environment variable that names the file with the servers' key."""
+"""Environment variable with the path of the servers' key."""
 _BEAT, _PAUSE = 10.0, 0.5
-"""Seconds: the deadline of a look at its health, and between two looks."""
+"""Seconds: deadline of a health check, pause between two checks."""
 
 
 class ServerLost(StropError):
-    """It does not answer, or not as one that can: it may come back."""
+    """A server does not answer, or fails; it may come back."""
 
 
 class ServerRefused(StropError):
-    """It answers, and refuses; `status` is HTTP's."""
+    """A server refuses a request; `status` is HTTP's."""
 
     def __init__(self, status: int, message: str) -> None:
         self.status = status
-        super().__init__(status, message)  # as pickle makes it again
+        super().__init__(status, message)  # the arguments with which pickle rebuilds it
 
     def __str__(self) -> str:
         return str(self.args[1])
 
 
 def read_key(environment: Mapping[str, str]) -> str:
-    """The key of the servers, from a file that nobody else can read. Raises UserError."""
+    """The servers' key, from a file that only its owner can read. Raises UserError."""
     named = environment.get(KEY_FILE, "")
     if not named:
         make = f"(umask 077; openssl rand -hex 32 > key); export {KEY_FILE}=$PWD/key"
-        raise UserError(f"a vLLM server needs a key and {KEY_FILE} names no file: {make}")
+        raise UserError(f"a vLLM server needs a key, but {KEY_FILE} is not set: {make}")
     return listening.read_key(KEY_FILE, Path(named))
 
 
 class SamplingServer:
-    """A server, as the thread that asks it sees it.
+    """A server as seen by the thread that sends requests.
 
-    rows    how many it is being asked for
-    holds   the name of the weights that it was last seen to sample with, "" where that is not known
-    url     its address, "" until it was found
+    rows    number of rows in flight
+    holds   name of the weights that it last reported, "" if unknown
+    url     its address, "" until it is found
     """
 
     def __init__(self, place: str, client: "httpx.AsyncClient", timeout: float) -> None:
@@ -62,7 +62,7 @@ class SamplingServer:
         self._client, self._timeout = client, timeout
 
     async def find(self, end: float) -> None:
-        """Returns once it is well. Raises StropError when it is not by `end`, on the clock of time.monotonic()."""
+        """Waits until it is healthy. Raises StropError if it is not by `end`, in the clock of time.monotonic()."""
         while why := await self._fault(end):
             if time.monotonic() + _PAUSE > end:
                 remedy = "look at its log, start it with strop serve-sampler, or raise policy.wait_seconds"
@@ -70,7 +70,7 @@ class SamplingServer:
             await asyncio.sleep(_PAUSE)
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """What it answers, None where that is no JSON. Raises ServerLost, ServerRefused, UserError for a wrong key."""
+        """The JSON answer, None if it is not JSON. Raises ServerLost, ServerRefused, UserError for a wrong key."""
         import httpx
 
         try:
@@ -85,18 +85,19 @@ class SamplingServer:
             how = f"start it with strop serve-sampler and the key in {KEY_FILE}"
             raise UserError(f"{self.url} refuses {path} ({answer.status_code}); {how}")
         if answer.status_code >= 400:
-            raise ServerRefused(answer.status_code, f"{self.url}{path}: {_said(answer.text)}")
+            said = " ".join(printable(answer.text).split())[:400]
+            raise ServerRefused(answer.status_code, f"{self.url}{path}: {said}")
         try:
             return answer.json()
         except ValueError:
             return None
 
     async def models(self) -> dict[str, dict[str, Any]]:
-        """What it serves, by name, the model itself first."""
+        """{name: description} of what it serves, the base model first."""
         return {one["id"]: one for one in (await self.ask("GET", "/v1/models"))["data"]}
 
     async def _fault(self, end: float) -> str:
-        """Why it is not well, "" where it is."""
+        """Why it is not healthy, "" if it is."""
         import httpx
 
         self.url = self.place.rstrip("/")
@@ -106,19 +107,19 @@ class SamplingServer:
             except (OSError, ValueError):
                 return "there is no such file yet"
             if not self.url.startswith(("http://", "https://")):
-                raise UserError(f"policy.urls: {self.place} holds no address, but {self.url[:80]!r}")
+                raise UserError(f"policy.urls: {self.place} must hold an address, not {self.url[:80]!r}")
         patience = max(_PAUSE, min(_BEAT, end - time.monotonic()))
         try:
             answer = await self._client.get(f"{self.url}/health", timeout=patience)
         except httpx.InvalidURL as error:
-            raise UserError(f"policy.urls: {self.url!r} is no address ({error})") from None
+            raise UserError(f"policy.urls: {self.url!r} is not an address ({error})") from None
         except httpx.TransportError as error:
             return f"{self.url}: {one_line(error)}"
         return "" if answer.status_code == 200 else f"{self.url}/health: {answer.status_code}"
 
 
 def open_client(key: str) -> "httpx.AsyncClient":
-    """What servers are asked with. Proxies of the environment are not used: servers are near."""
+    """The HTTP client for servers. Proxies of the environment are not used, as servers are local."""
     import httpx
 
     return httpx.AsyncClient(
@@ -130,9 +131,5 @@ def open_client(key: str) -> "httpx.AsyncClient":
 
 
 def name_of_host(host: str) -> str:
-    """The name by which others reach a server that listens on `host`."""
+    """The host name under which others reach a server that listens on `host`."""
     return os.uname().nodename if host in ("0.0.0.0", "::", "") else host
-
-
-def _said(text: str) -> str:
-    return " ".join(printable(text).split())[:400]

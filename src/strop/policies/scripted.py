@@ -12,17 +12,16 @@ from strop_verify.core.protocols import Request, Tokenizer
 from strop_verify.core.rollout import Completion, FinishReason, SamplingParams
 
 Script = Callable[[Sequence[int], int, int], str]
-"""(prompt ids, seed, how often this prompt was asked before) -> what the policy says."""
+"""(prompt ids, seed, how often this prompt was asked before) -> answer."""
 
 
 class ScriptedPolicy:
-    """Says what its script says, with log-probabilities 0, as one deterministic choice has.
+    """Gives the answers of its script, with log-probabilities 0, as the choice is deterministic.
 
-    `answers` is a `Script`, or maps a prompt's text to its answers: they are given in turn, and again from the first
-    when they are used up. A prompt that is not in the script is a `UserError`; one that begins with a prompt that is
-    (the later turns of a rollout) takes that one's next answer.
-    Deviation from the protocol: with a mapping, what a row says depends on how often its prompt was asked, not on its
-    seed.
+    `answers` is a `Script`, or maps a prompt's text to its answers, which are given in turn, over and over. A prompt
+    that begins with one in the script (the later turns of a rollout) takes that one's next answer; any other unknown
+    prompt is a `UserError`.
+    Deviation from the protocol: with a mapping, an answer depends on how often its prompt was asked, not on the seed.
     """
 
     context: int | None = None
@@ -46,16 +45,12 @@ class ScriptedPolicy:
 
     @classmethod
     def from_answers(
-        cls,
-        path: str | Path,
-        prompts: Mapping[str, Sequence[int]],
-        *,
-        tokenizer: Tokenizer | None = None,
+        cls, path: str | Path, prompts: Mapping[str, Sequence[int]], *, tokenizer: Tokenizer | None = None
     ) -> "ScriptedPolicy":
-        """Answers from a JSONL file of {task_id, answer}; `prompts` gives the first prompt of each task as token ids.
+        """Answers from a JSONL file of {task_id, answer}; `prompts` is {task id: token ids of its first prompt}.
 
-        They are whole, as for `strop verify`: no stop string cuts them. Lines of other tasks are left out. UserError
-        for unreadable files, lines that are no such answers, and tasks that share a prompt but not their answers.
+        They are complete, as for `strop verify`: no stop string cuts them. Lines of other tasks are ignored. Raises
+        UserError for an unreadable file, other lines, and tasks that share a prompt but not their answers.
         """
         lines = _read_answers(Path(path))
         policy = cls({}, tokenizer=tokenizer)
@@ -76,13 +71,13 @@ class ScriptedPolicy:
         return policy
 
     def submit(self, request: Request) -> Future[Completion]:
-        """Answers at once; see `core.protocols.Policy`."""
+        """Completes at once; see `core.protocols.Policy`."""
         future: Future[Completion] = Future()
         future.set_result(self._complete(self._say(request.prompt, request.seed), request.params))
         return future
 
     def work(self, seconds: float) -> None:
-        """Nothing is ever left to do."""
+        """Does nothing, as `submit` already completes."""
 
     def _say(self, prompt: Sequence[int], seed: int) -> str:
         key = tuple(prompt)

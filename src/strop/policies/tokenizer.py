@@ -1,14 +1,14 @@
-"""Tokenizers for policies: which tokens end an answer, and text from data never becomes a control token.
+"""Tokenizers for policies: they know which tokens end an answer, and never encode text from data as control tokens.
 
 A chat template writes control tokens (`<|im_start|>`) and contents into one text. Only those that the template wrote
-become control ids; one that stands in a task, a file or a program's output is encoded as the plain text that it is.
-Text without any is encoded exactly as the tokenizer does it.
+become control ids; the same characters in a task, a file or a program's output are encoded as plain text. All other
+text is encoded exactly as by the model's tokenizer.
 
-What a model samples is read with all its tags: `<think>`, `<tool_call>` or `<|channel|>` stay as text also where they
-are special tokens. Only what separates turns is left out: BOS, EOS, padding, end tokens and the template's own markers.
+Sampled text keeps its tags: `<think>`, `<tool_call>` or `<|channel|>` remain as text even if they are special tokens.
+Only what separates turns is dropped: BOS, EOS, padding, end tokens and the template's own markers.
 
-Conversations fit any template. A system message goes in front of the user's next one where the template refuses that
-role or leaves it out, and messages of one role in a row become one where roles must alternate.
+Conversations are adapted to the template: a system message is put before the user's next message if the template
+refuses or ignores that role, and consecutive messages of one role are joined if roles must alternate.
 """
 
 import json
@@ -31,27 +31,25 @@ _PRIVATE = range(0xE000, 0xF8FF)
 
 _MARK = "9f86d081884c7d65"
 _ASKED, _SAID = {"role": "user", "content": "x"}, {"role": "assistant", "content": _MARK}
-"""A conversation, to see what a chat template writes after the mark."""
+"""A conversation that shows what a chat template writes after the mark."""
 _TAG = re.compile("think|thought|reason|channel", re.IGNORECASE)
-"""Control tokens around a thought. Some templates write one at the start of every turn; it is no marker of turns."""
-
+"""Control tokens around a thought. Some templates write one at the start of every turn; it does not mark a turn."""
 BEGIN, END = 0, 1
 """Token ids around a conversation; every other id is 256 or above."""
-
 BYTES_PER_TOKEN = 4
 
 
 class TemplateRefusal(UserError, ValueError):
-    """A conversation that the chat template does not take."""
+    """The chat template refuses a conversation."""
 
 
 class HubTokenizer:
     """A transformers tokenizer as a `core.protocols.Tokenizer`.
 
-    control_ids  ids that structure a conversation: special tokens, and added ones that are not runs of white space
-    text_end     what ends a text: the tokenizer's EOS; empty without one
-    turn_end     what ends the assistant's turn: all that the chat template writes up to its end token, else `text_end`
-    eos_ids      ids of which each ends what is sampled: those two's, and the model's own
+    control_ids  ids that structure a conversation: special tokens, and added ones that are not white space
+    text_end     ids that end a text: the tokenizer's EOS; empty without one
+    turn_end     ids that end the assistant's turn: what the chat template writes up to its end token, else `text_end`
+    eos_ids      ids each of which ends sampling: of those two, and the model's own
     """
 
     def __init__(self, inner: "PreTrainedTokenizerBase", ends: Iterable[int] = ()) -> None:
@@ -72,11 +70,11 @@ class HubTokenizer:
         self._begin = list(takewhile(self.control_ids.__contains__, inner.encode("x")))
         first = "".join(map(str, inner.convert_ids_to_tokens(self._bare("x"))))[:1]
         self._anchor = self._bare("a") if first in ("\u2581", "\u0120") else []
-        """What stands before a text that goes on, where the tokenizer puts a space before one that begins."""
+        """Put before a text that continues another, if the tokenizer adds a space to the start of a text."""
         known = [*([] if inner.eos_token_id is None else [int(inner.eos_token_id)]), *ends]
         self.text_end, self.eos_ids = known[:1], frozenset(known)
         self.turn_end, self._opening = self.text_end, list[int]()
-        with suppress(ValueError):  # it is said when a conversation is encoded
+        with suppress(ValueError):  # reported when a conversation is encoded
             if inner.chat_template:
                 self.turn_end = self._turn_end() or self.text_end
                 opening = self._rendered([_marked("user")]).partition(_MARK)[2]
@@ -84,31 +82,30 @@ class HubTokenizer:
         self.eos_ids |= {*self.turn_end[-1:]}
         named = {*self.eos_ids, inner.pad_token_id, inner.bos_token_id, *self._turn_markers()}
         self._silent = self.control_ids & named
-        """Ids that are no text: a plain piece is text even where it ends an answer."""
+        """Control ids that `decode` drops; an ordinary token is text even if it ends an answer."""
 
     def encode(self, text: str, *, opens: bool = False) -> list[int]:
-        """Token ids of a text as it stands after another, none of them a control id.
+        """Token ids, none of them a control id, of a text that follows another; `decode` returns the same text.
 
-        opens  whether it begins the assistant's turn: some tokenizers write a space there, which is no part of it
-        The text comes back from `decode` as it is.
+        opens  whether it begins the assistant's turn, where some tokenizers add a space that is not part of it
         """
         before = ("a" if text[:1].isspace() else "\n") if self._anchor and not opens else ""
         head, whole = self._plain(before), self._plain(before + text)
         return whole[len(head) :] if whole[: len(head)] == head else self._plain(text)
 
     def encode_text(self, text: str) -> list[int]:
-        """Token ids of a text that stands after nothing, from the BOS on where the tokenizer writes one."""
+        """Token ids of a text that follows nothing, with the BOS if the tokenizer writes one."""
         return [*self._begin, *self._plain(text)]
 
     def mark(self, names: Sequence[str]) -> list[int]:
-        """The control token that has one of these names; the first as plain text where there is none."""
+        """The first of these that is a control token, else the first name as plain text."""
         return next(([self._id_of[name]] for name in names if name in self._control), self.encode(names[0]))
 
     def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
-        """The text of token ids as it stands after a prompt's.
+        """The text of token ids that follow the prompt `after`.
 
-        Left out are BOS, EOS, padding, end tokens and the markers that the chat template writes around turns. Every
-        other special token is text: the tags of thoughts, channels and calls, and the unknown token.
+        BOS, EOS, padding, end tokens and the chat template's markers around turns are dropped. Every other special
+        token is text: the tags of thoughts, channels and calls, and the unknown token.
         """
         opens = self._opening and list(after[-len(self._opening) :]) == self._opening
         anchor = [] if opens else self._anchor
@@ -118,20 +115,20 @@ class HubTokenizer:
         return str(text).partition("a")[2] if anchor else str(text)
 
     def vocabulary(self) -> list[str]:
-        """The text of each token id, special tokens by their names; what is no whole character shows as U+FFFD."""
+        """The text of each token id, special tokens by name; partial characters appear as U+FFFD."""
         ids = range(len(self.inner))
         pieces = self.inner.convert_ids_to_tokens(list(ids))
         texts = self.inner.batch_decode([[i] for i in ids], clean_up_tokenization_spaces=False)
-        # SentencePiece drops the space that begins a text.
+        # SentencePiece drops a text's leading space.
         return [
             f" {text}" if str(piece).startswith("\u2581") and not text.startswith(" ") else text
             for piece, text in zip(pieces, texts, strict=True)
         ]
 
     def encode_chat(self, messages: Sequence[Message]) -> list[int]:
-        """Token ids of a conversation up to where the assistant begins to speak, contents without control ids.
+        """Token ids of a conversation up to where the assistant begins to speak; contents have no control ids.
 
-        Raises UserError without a chat template, and TemplateRefusal where it refuses the conversation in any form.
+        Raises UserError without a chat template, TemplateRefusal if it refuses the conversation in every form.
         """
         if not self.inner.chat_template:
             fault = "this model's tokenizer has no chat template"
@@ -142,9 +139,8 @@ class HubTokenizer:
         return self._markup(self._rendered(guarded), guard, "")
 
     def keeps(self, messages: Sequence[Message], more: Sequence[Message]) -> bool:
-        """Whether the chat template writes a conversation that goes on as it was before: the prompt, then the answer.
-
-        White space around the answer does not count. Raises TemplateRefusal.
+        """Whether the chat template keeps a conversation's beginning when `more` follows: the prompt, then the answer,
+        apart from white space around the answer. Raises TemplateRefusal.
         """
         *before, said = (message.model_dump() for message in messages)
         head = self._rendered(before)
@@ -154,8 +150,8 @@ class HubTokenizer:
     def encode_turn(self, messages: Sequence[Message], *, ended: int | None) -> list[int]:
         """Token ids that follow what the assistant sampled: the end of its turn, these messages, the start of its next.
 
-        ended  the end token that was sampled, if any: written again unless it is the one that the template writes there
-        The markup is the chat template's, as it stands after an assistant's message. Raises TemplateRefusal.
+        ended  the end token that was sampled, if any; the template's is added unless it is the same
+        The markup is what the chat template writes after an assistant message. Raises TemplateRefusal.
         """
         guard, guarded = self._guarded(messages)
         text = self._rendered([_ASKED, _SAID, *guarded]).partition(_MARK)[2]
@@ -168,13 +164,13 @@ class HubTokenizer:
         for more in ([], [_ASKED]):
             text = self._rendered([_ASKED, _SAID, *more], go_on=False).partition(_MARK)[2]
             closing = self._closing.match(text)
-            # Some templates end a turn by the token that begins the user's: an end token where the model says so.
+            # Some templates end a turn by the token that begins the user's: an end token if the model says so.
             if closing and (not more or self._id_of[closing[1]] in self.eos_ids):
                 return self._markup(closing[0], "", None)
         return []
 
     def _turn_markers(self) -> set[int]:
-        """Ids of what the chat template writes around turns, without what it writes inside the assistant's."""
+        """Ids that the chat template writes around turns, without those inside the assistant's turn."""
         first, turns = [_marked("system"), _marked("user")], [_marked("user"), _SAID, _marked("user")]
         try:
             parts = self._rendered(first).split(_MARK)[:-1] if self.inner.chat_template else []
@@ -192,12 +188,12 @@ class HubTokenizer:
         return {self._id_of[one] for one in around if not _TAG.search(one)}
 
     def _leading(self, text: str) -> list[str]:
-        """The control tokens that a text begins with."""
+        """The control tokens with which a text begins."""
         run = re.match(rf"(?:\s*(?:{self._pattern.pattern}))+", text)
         return self._pattern.findall(run[0]) if run else []
 
     def _rendered(self, turns: list[dict[str, str]], *, go_on: bool = True) -> str:
-        """The text of a conversation in the first form that the chat template takes. Raises TemplateRefusal."""
+        """The text of a conversation in the first form that the chat template accepts. Raises TemplateRefusal."""
         first = turns if self._takes_system else _without_system(turns)
         refused: Exception | None = None
         for form in (first, _joined(first), _joined(_without_system(turns))):
@@ -208,13 +204,13 @@ class HubTokenizer:
         words = " ".join(str(refused).split()) or type(refused).__name__
         name = self.inner.name_or_path or "this model"
         raise TemplateRefusal(
-            f"the chat template of {name} refuses this conversation: {words}; give another one by "
-            "model.chat_template=FILE, or use tasks.style=continue"
+            f"the chat template of {name} refuses this conversation: {words}; set model.chat_template=FILE, or use "
+            "tasks.style=continue"
         ) from refused
 
     @cached_property
     def _takes_system(self) -> bool:
-        """Whether the chat template writes system messages; some refuse them, others leave them out."""
+        """Whether the chat template writes system messages; some refuse them, others ignore them."""
         try:
             return _MARK in self._by_template([_marked("system"), _ASKED], True)
         except _refusals():
@@ -227,7 +223,7 @@ class HubTokenizer:
         return list(self.inner.encode(text, add_special_tokens=False))
 
     def _guarded(self, messages: Sequence[Message]) -> tuple[str, list[dict[str, str]]]:
-        """(a character that no content holds, the messages with it inside every control token's text)."""
+        """(a character that no content has, the messages with it inserted into every control token's text)."""
         used = {character for message in messages for character in message.content}
         guard = next(character for character in map(chr, _PRIVATE) if character not in used)
         inside = re.compile(f"(?={self._pattern.pattern})(.)", re.DOTALL)  # overlapping ones too
@@ -237,7 +233,7 @@ class HubTokenizer:
     def _markup(self, text: str, guard: str, head: str | None) -> list[int]:
         """Ids of a rendered conversation: control ids for what the template wrote, plain ones for the rest.
 
-        head  the control token that stands before it; "" if nothing does, None if other text does
+        head  the control token before it; "" if nothing is before it, None for other text
         """
         ids: list[int] = []
         end = 0
@@ -247,7 +243,7 @@ class HubTokenizer:
                 between = between.rstrip()
             if head and self._control[head].rstrip:
                 between = between.lstrip()
-            # Some tokenizers write a space after a control token too.
+            # Some tokenizers add a space after a control token too.
             opens = head is not None and self._bare(head + "x")[bool(head) :] == self._bare("x")
             ids += self.encode(between, opens=opens) if between else []
             if found:
@@ -256,27 +252,27 @@ class HubTokenizer:
         return ids
 
     def _plain(self, text: str) -> list[int]:
-        """As `_bare`, without control ids."""
+        """Token ids of a text, without control ids."""
         if self.control_ids.isdisjoint(ids := self._bare(text)):
             return ids
         if self.control_ids.isdisjoint(
             ids := self._without_control.encode(text, add_special_tokens=False).ids
         ):
             return list(ids)
-        # The model itself has such a piece: character by character none can form.
+        # The vocabulary itself has such a piece; encoding single characters cannot produce it.
         return [number for character in text for number in self._bare(character)]
 
     @cached_property
     def _without_control(self) -> Any:
-        """The same tokenizer, for which control tokens are not tokens. Raises UserError for one written in Python."""
+        """The same tokenizer without control tokens. Raises UserError for one written in Python."""
         backend = getattr(self.inner, "backend_tokenizer", None)
         if backend is None:
             raise UserError(
-                f"a task holds the text of a control token, which {type(self.inner).__name__} cannot encode as plain "
+                f"a task has the text of a control token, which {type(self.inner).__name__} cannot encode as plain "
                 "text; use a model with a fast tokenizer"
             )
         data = json.loads(backend.to_str())
-        never = secrets.token_hex(16)  # no text holds it; taken out, they would shift the others' ids
+        never = secrets.token_hex(16)  # renamed, not removed, which would shift other ids
         for number, token in enumerate(data["added_tokens"]):
             if token["content"] in self._control:
                 token["content"] = f"{never}.{number}"
@@ -288,14 +284,14 @@ def _marked(role: str) -> dict[str, str]:
 
 
 def _refusals() -> tuple[type[Exception], ...]:
-    """What a chat template raises: by itself, or by an expression that does not fit the conversation."""
+    """What a chat template raises, on purpose or by an expression that does not fit the conversation."""
     from jinja2 import TemplateError
 
     return TemplateError, ValueError, TypeError, LookupError, AttributeError
 
 
 def _without_system(turns: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """The conversation with each system message in front of the next message of the user."""
+    """The conversation with each system message put before the user's next message."""
     found: list[dict[str, str]] = []
     told: list[str] = []
     for turn in turns:
@@ -310,7 +306,7 @@ def _without_system(turns: Sequence[dict[str, str]]) -> list[dict[str, str]]:
 
 
 def _joined(turns: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """The conversation with messages of one role that follow each other as one."""
+    """The conversation with consecutive messages of one role joined."""
     return [
         {"role": role, "content": "\n\n".join(turn["content"] for turn in alike)}
         for role, alike in groupby(turns, lambda turn: turn["role"])
@@ -318,11 +314,12 @@ def _joined(turns: Sequence[dict[str, str]]) -> list[dict[str, str]]:
 
 
 class WireTokenizer:
-    """A tokenizer without a vocabulary, for policies that own no model: texts and conversations as ids, reversibly.
+    """A tokenizer without a vocabulary, for policies without a local model: a reversible encoding of texts and
+    conversations.
 
-    One token is up to four bytes of UTF-8, which is about as much code as one token of a code model's tokenizer, so
-    limits counted in tokens keep their meaning. A conversation is its messages as JSON between two markers. Token lists
-    can be concatenated: text outside the markers is what the assistant said, as in a multi-turn rollout.
+    A token is up to four bytes of UTF-8, about as much code as a token of a code model, so limits in tokens keep their
+    meaning. A conversation is its messages as JSON between two markers. Token lists can be concatenated: text outside
+    the markers is what the assistant said, as in a multi-turn rollout.
     """
 
     def encode(self, text: str) -> list[int]:
@@ -336,11 +333,11 @@ class WireTokenizer:
     encode_text = encode
 
     def mark(self, names: Sequence[str]) -> list[int]:
-        """The first name as text: here no text is a control token."""
+        """The first name as text, as there are no control tokens."""
         return self.encode(names[0])
 
     def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
-        """The text of token ids, for readers: of a conversation its messages' contents, one under the other."""
+        """The text of token ids; for a conversation the contents of its messages, one per line."""
         messages = self.messages(ids)
         return self._text(ids) if messages is None else "\n".join(m.content for m in messages)
 
@@ -350,18 +347,16 @@ class WireTokenizer:
         return [BEGIN, *self.encode(text), END]
 
     def keeps(self, messages: Sequence[Message], more: Sequence[Message]) -> bool:
-        """It leaves nothing out."""
+        """True: nothing is dropped."""
         return True
 
     def encode_turn(self, messages: Sequence[Message], *, ended: int | None) -> list[int]:
-        """A conversation that goes on: text between two is what the assistant said."""
+        """The messages as a further conversation; text between two conversations is what the assistant said."""
         return self.encode_chat(messages)
 
     def messages(self, ids: Sequence[int]) -> list[Message] | None:
-        """The conversation that token ids hold, or None when they are plain text.
-
-        Text between and after conversations is a message of the assistant.
-        Raises ValueError for ids that `encode` and `encode_chat` did not make.
+        """The conversation in token ids, or None for plain text. Text between and after conversations becomes an
+        assistant message. Raises ValueError for ids that `encode` and `encode_chat` did not make.
         """
         if BEGIN not in ids:
             return None

@@ -1,12 +1,12 @@
-"""Tools as a policy is told of them, and how it writes calls: one-line tags, or Hermes' JSON.
+"""How a policy is told about tools, and how it writes calls: as one-line tags, or as Hermes' JSON.
 
-tags    `<read>shop/cart.py @@ 20</read>`: the arguments in their order, with ` @@ ` or a line `@@` between them. Inside
-        an argument `@@` is written `\\@@`, and the tool's own end tag `<\\/read>`.
+tags    `<read>shop/cart.py @@ 20</read>`: the arguments in order, separated by ` @@ ` or a line `@@`. In an argument,
+        `@@` is written `\\@@`, and the tool's own end tag `<\\/read>`.
 hermes  `<tool_call>{"name": "read", "arguments": {"path": "shop/cart.py"}}</tool_call>`, as Nous Research's Hermes and
-        Qwen write it. The replies stand in `<tool_response>` in a message of the user, as their templates render them.
+        Qwen write it. Replies are in `<tool_response>` in a user message, as their templates render them.
 
-Text before, between and after calls is allowed, and the last tag may be left open. Names of tools decide what is a tag,
-so that code and prose may hold others.
+Text before, between and after calls is allowed, and the last tag may be left open. Only tools' names are read as tags,
+so code and prose may have others.
 """
 
 import json
@@ -23,17 +23,17 @@ from strop_verify.core.rollout import Completion, Message
 from strop_verify.core.text import without_thinking
 
 LINES, WIDTH, SECONDS = 50, 200, 10.0
-"""Caps of a tool that says nothing else."""
+"""Default caps of a tool."""
 MOST_CALLS = 8
-"""Calls of one completion."""
+"""Most calls in a completion."""
 
 
 @dataclass(frozen=True)
 class ToolCaps:
-    """Bounds of one tool.
+    """Limits of one tool.
 
-    lines, width  lines of what it says, and characters of each; the middle is left out, and how much of it is said
-    seconds       CPU time of each program that it starts; three times as much wall time
+    lines, width  of its output: lines, and characters of each; the middle is replaced by a note of how much is missing
+    seconds       CPU time of each program that it starts; wall time is limited to three times as much
     """
 
     lines: int = LINES
@@ -43,7 +43,7 @@ class ToolCaps:
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """A tool as the policy is told of it."""
+    """The description of a tool for the policy."""
 
     name: str
     says: str
@@ -54,22 +54,22 @@ class ToolSpec:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Names, in the method's order."""
+        """Names of the arguments, in the method's order."""
         return tuple(self.model.model_fields)
 
     @property
     def required(self) -> tuple[str, ...]:
-        """Names of those without a default."""
+        """Names of the arguments without a default."""
         return tuple(name for name, field in self.model.model_fields.items() if field.is_required())
 
     def schema(self) -> dict[str, Any]:
-        """As a function in OpenAI's list of tools."""
+        """The tool as a function in OpenAI's list of tools."""
         parameters = _untitled(self.model.model_json_schema())
         function = {"name": self.name, "description": self.says, "parameters": parameters}
         return {"type": "function", "function": function}
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments in their types. Raises ValueError, one line that says how to call it."""
+        """The arguments, converted to their types. Raises ValueError, one line that says how to call the tool."""
         try:
             model = self.model.model_validate(dict(given))
         except ValidationError as error:
@@ -84,7 +84,7 @@ class ToolSpec:
         return {name: getattr(model, name) for name in self.arguments}
 
     def of_text(self, name: str, text: str) -> Any:
-        """An argument that was written as text: itself where it may be text, else the JSON that it is."""
+        """The value of an argument written as text: the text if a string is allowed, else the JSON that it is."""
         taken = self.model.model_fields[name].annotation
         several = typing.get_origin(taken) in (typing.Union, types.UnionType)
         if str in (taken, *(typing.get_args(taken) if several else ())):
@@ -92,10 +92,10 @@ class ToolSpec:
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
-            return text  # which is no such value, as is said then
+            return text  # `checked` refuses it
 
     def usage(self) -> str:
-        """`path, start=1`, or "nothing"."""
+        """The arguments for error messages: `path, start=1`, or "nothing"."""
         shown = (
             name if field.is_required() else f"{name}={field.default!r}"
             for name, field in self.model.model_fields.items()
@@ -114,41 +114,41 @@ Tools = Mapping[str, ToolSpec]
 
 
 class ToolCall(NamedTuple):
-    """A tool and its arguments by name, not checked yet."""
+    """A tool's name and its arguments, not checked yet."""
 
     name: str
     arguments: dict[str, Any]
 
 
 class CallFault(ValueError):
-    """Why a completion's calls can't be read: one line that says the remedy."""
+    """A completion's calls cannot be read; the message is one line with the remedy."""
 
 
 class CallForm(Protocol):
-    """One way to write calls."""
+    """One format of calls."""
 
     def instructions(self, tools: Tools) -> str:
-        """What the system prompt says of the tools and of how to call them."""
+        """The tools, and how to call them, for the system prompt."""
 
     def read(self, text: str, tools: Tools, *, whole: bool = True) -> list[ToolCall]:
-        """The calls in a completion, in order. Raises CallFault where there is none, or one can't be read.
+        """The calls in a completion, in order. Raises CallFault if there is none, or one cannot be read.
 
-        whole  whether the completion came to its end; where it did not, a call that is left open is none
+        whole  False if the completion was cut off; an open call is then a fault
         """
 
     def write(self, call: ToolCall, tools: Tools) -> str:
-        """What `read` takes for this call."""
+        """The call as `read` reads it."""
 
     def replies(self, said: Sequence[str], rest: str) -> tuple[Message, ...]:
-        """What the calls gave, in order, and what there is to say beside, as the next messages."""
+        """The results of calls, in order, and the text `rest`, as the next messages."""
 
 
 class TagCalls:
     """Form `tags`."""
 
     def instructions(self, tools: Tools) -> str:
-        """One line a tool."""
-        lines = (f"{_tag(name, ' @@ '.join(_upper(tool)))}  {tool.says}" for name, tool in tools.items())
+        """One line per tool."""
+        lines = (f"{_example(name, tool)}  {tool.says}" for name, tool in tools.items())
         return "Call a tool with a tag:\n" + "\n".join(lines)
 
     def read(self, text: str, tools: Tools, *, whole: bool = True) -> list[ToolCall]:
@@ -164,14 +164,12 @@ class TagCalls:
                 body, at = (text[at:], len(text)) if end < 0 else (text[at:end], end + len(name) + 3)
             found.append(self._call(tools[name], body))
         if not found:
-            example = next(iter(tools))
-            raise CallFault(
-                f"no tool was called; write a tag such as {_tag(example, ' @@ '.join(_upper(tools[example])))}"
-            )
+            example = _example(*next(iter(tools.items())))
+            raise CallFault(f"no tool was called; write a tag such as {example}")
         return found
 
     def write(self, call: ToolCall, tools: Tools) -> str:
-        """Arguments up to the last that is given; on lines of their own where one has several lines."""
+        """Writes arguments up to the last that is given; on separate lines if one has several lines."""
         fields = tools[call.name].model.model_fields
         count = max((n for n, name in enumerate(fields, start=1) if name in call.arguments), default=0)
         given = (call.arguments.get(name, fields[name].default) for name in list(fields)[:count])
@@ -179,7 +177,7 @@ class TagCalls:
         return _tag(call.name, ("\n@@\n" if any("\n" in one for one in texts) else " @@ ").join(texts))
 
     def replies(self, said: Sequence[str], rest: str) -> tuple[Message, ...]:
-        """The plain texts in a message of the user."""
+        """The plain texts in one user message."""
         return (Message(role="user", content="\n\n".join([*said, rest])),)
 
     def _call(self, tool: ToolSpec, body: str) -> ToolCall:
@@ -212,20 +210,20 @@ def _tag(name: str, body: str) -> str:
     return f"<{name}>{body}</{name}>"
 
 
-def _upper(tool: ToolSpec) -> list[str]:
-    return [name.upper() for name in tool.arguments]
+def _example(name: str, tool: ToolSpec) -> str:
+    return _tag(name, " @@ ".join(argument.upper() for argument in tool.arguments))
 
 
 class HermesCalls:
     """Form `hermes`."""
 
     def instructions(self, tools: Tools) -> str:
-        """Hermes' own words."""
+        """Hermes' own wording."""
         return self.described([tool.schema() for tool in tools.values()])
 
     @staticmethod
     def described(schemas: Sequence[Any]) -> str:
-        """The same of tools as OpenAI's API lists them."""
+        """The same for tools as OpenAI's API lists them."""
         lines = "\n".join(json.dumps(schema, ensure_ascii=False) for schema in schemas)
         return (
             "You may call one or more functions to assist with the user query.\n\nYou are provided with function "
@@ -234,14 +232,14 @@ class HermesCalls:
             '<tool_call>\n{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>'
         )
 
-    def read(self, text: str, tools: Tools, *, whole: bool = True) -> list[ToolCall]:
-        """See `CallForm`."""
+    def read(self, text: str, tools: object, *, whole: bool = True) -> list[ToolCall]:
+        """See `CallForm`; the tools do not matter."""
         found, at = list[ToolCall](), 0
         while (start := text.find("<tool_call>", at)) >= 0:
             value, at = json_at(text, start + len("<tool_call>"), "the text in <tool_call>")
             end = re.compile(r"\s*(</tool_call>|\Z)").match(text, at)
             if end is None or (not end[1] and not whole):
-                raise CallFault("a <tool_call> is not closed; write </tool_call> behind the JSON")
+                raise CallFault("a <tool_call> is not closed; write </tool_call> after the JSON")
             at = end.end()
             found.append(call_of_json(value))
         if not found:
@@ -250,13 +248,13 @@ class HermesCalls:
             )
         return found
 
-    def write(self, call: ToolCall, tools: Tools) -> str:
-        """The JSON on a line of its own."""
+    def write(self, call: ToolCall, tools: object = None) -> str:
+        """Writes the JSON on its own line."""
         data = {"name": call.name, "arguments": call.arguments}
         return f"<tool_call>\n{json.dumps(data, ensure_ascii=False)}\n</tool_call>"
 
     def replies(self, said: Sequence[str], rest: str) -> tuple[Message, ...]:
-        """Each in its tag, in one message of the user."""
+        """Each result in its tag, in one user message."""
         tagged = (f"<tool_response>\n{one}\n</tool_response>" for one in said)
         return (Message(role="user", content="\n".join([*tagged, *([rest] if rest else [])])),)
 
@@ -265,21 +263,18 @@ _ARGUMENTS = {"arguments", "parameters", "args"}
 
 
 def json_at(text: str, at: int, what: str) -> tuple[Any, int]:
-    """(the JSON that begins there, where it ends); `what` it is, for the fault. Raises CallFault."""
+    """(the JSON that begins at `at`, where it ends); `what` names it in the fault. Raises CallFault."""
     at += len(text[at:]) - len(text[at:].lstrip())
     try:
         return json.JSONDecoder(strict=False).raw_decode(text, at)
     except json.JSONDecodeError as error:
-        raise CallFault(f"{what} is no JSON: {error.msg.lower()} at character {error.pos - at}") from None
+        raise CallFault(f"{what} is not JSON: {error.msg.lower()} at character {error.pos - at}") from None
     except (ValueError, RecursionError):  # numbers of thousands of digits, thousands of brackets
-        raise CallFault(f"{what} is no JSON that can be read") from None
+        raise CallFault(f"{what} cannot be read as JSON") from None
 
 
 def call_of_json(value: Any) -> ToolCall:
-    """A call of {"name", "arguments"}; the arguments may be JSON in a string, and be called as Llama calls them.
-
-    Raises CallFault.
-    """
+    """A call from {"name", "arguments"}, where the arguments may be JSON in a string. Raises CallFault."""
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         raise CallFault('a call has no name; write {"name": ..., "arguments": {...}}')
     rest = [key for key in value if key not in ("name", "id", "type")]
@@ -292,12 +287,12 @@ def call_of_json(value: Any) -> ToolCall:
     if isinstance(given, str):
         given, _ = json_at(given, 0, f"the arguments of {value['name']!r:.40}")
     if not isinstance(given, dict):
-        raise CallFault(f"the arguments of {value['name']!r:.40} are no object; name them")
+        raise CallFault(f"the arguments of {value['name']!r:.40} are not an object; name them")
     return ToolCall(value["name"], given)
 
 
 def calls_of(completion: Completion, form: CallForm, tools: Tools) -> list[ToolCall]:
-    """The calls in a completion, its thoughts left out. Raises CallFault."""
+    """The calls in a completion, without its thoughts. Raises CallFault."""
     whole = completion.finish_reason != "length"
     found = form.read(without_thinking(completion.text), tools, whole=whole)
     if len(found) > MOST_CALLS:
@@ -307,4 +302,4 @@ def calls_of(completion: Completion, form: CallForm, tools: Tools) -> list[ToolC
 
 FormName = Literal["tags", "hermes"]
 CALL_FORMS: Mapping[FormName, CallForm] = {"tags": TagCalls(), "hermes": HermesCalls()}
-"""Every form by its name."""
+"""{name: form}."""

@@ -1,10 +1,10 @@
 """The `transformers` engine: continuous batching for any causal language model that transformers loads.
 
-How a model is decoded is found out at the start, by what gives its own log-probabilities (`policies.proof`). A group's
-prompt is prefilled once, new rows join while others decode, finished rows are dropped, and a row ends at one
-of its own stop strings. What a row samples depends on its prompt, its seed and the weights; the batch around it changes
-only the last bits of floating point, and the batch depends only on the order of `submit` and `work`. A request whose
-future another thread cancels frees the model before the next layer, or matrix while its prompt is computed.
+At the start it finds the fastest decoder that gives the model's own log-probabilities (`policies.proof`). A group's
+prompt is prefilled once, new rows join while others decode, finished rows are dropped, and each row has its own stop
+strings. What a row samples depends on its prompt, its seed and the weights; the batch around it, which depends only on
+the order of `submit` and `work`, changes only the last bits of floating point. When another thread cancels the last
+future, computing stops before the next layer, or in a prefill before the next matrix.
 """
 
 import copy
@@ -26,22 +26,22 @@ from strop_verify.core.protocols import Request
 from strop_verify.core.rollout import Completion, FinishReason
 
 _ROOM = 0.25
-"""Share of max_rows that must be free before waiting requests join others, and how many must wait for each row that is
-being sampled: each joining costs a prefill, and copies the keys and values of all rows."""
+"""Requests join when this share of max_rows is free (or room for all of them), and this share of the rows in flight is
+waiting: each join costs a prefill and copies the keys and values of all rows."""
 _HOLD = 16
-"""Tokens that a request waits for others to join with it, at most."""
+"""Most tokens that a request waits for others to join with it."""
 
 
 class TransformersPolicy:
     """Samples from a transformers model, or from a copy of it in a faster type that `update` refreshes.
 
-    own_copy  keep a copy in any case, so that rows are sampled while the model is trained
-    max_rows  most rows side by side
-    max_tokens_held  most tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache; bounds memory.
-                     As many again may be kept of plays between two turns.
-    longest   tokens of the longest prompt and completion that are certain to come; longer ones are tried when they do
-    proof     how it decodes, and how near that is to the model's plain forward pass
-    Raises UserError for a model that cannot be sampled from with its own log-probabilities.
+    own_copy  always keep a copy, so that rows can be sampled while the model is trained
+    max_rows  most rows in the batch
+    max_tokens_held  most tokens (of prompts, and max_tokens of each row) in the key-value cache; bounds memory. As many
+                     again may be kept for plays between two turns.
+    longest   tokens of the longest prompt and completion expected; longer ones are tried when they come
+    proof     how it decodes, and how close that is to the model's plain forward pass
+    Raises UserError for a model that no decoder samples from with its own log-probabilities.
     """
 
     def __init__(
@@ -71,19 +71,16 @@ class TransformersPolicy:
         self._contexts = Contexts(max_tokens_held)
         self._free()
         self.follows_grammars = find_spec("llguidance") is not None
-        """Whether requests may have one."""
+        """Whether requests may have a grammar."""
         self._guides = Guides(tokenizer, model.config.get_text_config().vocab_size)
         self._waiting: list[tuple[Request, Future[Completion]]] = []
         self._futures: dict[DecodedRow, Future[Completion]] = {}
         self._held = 0
-        """Steps for which requests wait for others to join with."""
+        """Steps for which requests have waited for others to join with them."""
 
     @torch.no_grad()
     def update(self, version: int, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
-        """See `core.protocols.Trainable`: weights are read where this policy samples from a copy.
-
-        Raises StropError while requests are in flight.
-        """
+        """See `core.protocols.Trainable`; reads weights only to refresh a copy. Raises StropError while sampling."""
         if self._futures or self._waiting:
             remedy = "wait for them or cancel them"
             raise StropError(f"weights cannot change while rows are being sampled; {remedy}")
@@ -95,7 +92,7 @@ class TransformersPolicy:
                 ours[name].copy_(weight)
 
     def submit(self, request: Request) -> Future[Completion]:
-        """See `core.protocols.Policy`. Raises UserError for a grammar that can't be followed."""
+        """See `core.protocols.Policy`. Raises UserError for a grammar that cannot be followed."""
         if request.grammar:
             self._guides.guide(request.grammar)
         if (tokens := len(request.prompt) + request.params.max_tokens) > self._proven:
@@ -105,14 +102,14 @@ class TransformersPolicy:
         return future
 
     def can_follow(self, grammar: str) -> bool:
-        """Whether a request may have this grammar."""
+        """Whether this grammar can be followed."""
         try:
             return self.follows_grammars and bool(self._guides.guide(grammar))
         except UserError:
             return False
 
     def work(self, seconds: float) -> None:
-        """One token for each row; see `core.protocols.Policy`. What ends it in the middle gives up all requests."""
+        """Samples one token per row; see `core.protocols.Policy`. An exception cancels all requests."""
         try:
             self._work()
         except BaseException:
@@ -137,7 +134,7 @@ class TransformersPolicy:
             self._free()
 
     def _give_up(self) -> None:
-        """Forgets every request: of a step that did not end, such as by a signal, nobody knows what was done."""
+        """Cancels all requests: after an interrupted step the state of the batch is unknown."""
         futures = [*self._futures.values(), *(future for _, future in self._waiting)]
         self._futures, self._waiting = {}, []
         for future in futures:
@@ -145,14 +142,14 @@ class TransformersPolicy:
         self._free()
 
     def _prove(self, longest: int) -> None:
-        """Finds out how to decode texts of so many tokens. Rows that are being sampled end as they began."""
+        """Finds a decoder for texts of up to `longest` tokens. Rows in flight keep the one that they began with."""
         known = getattr(self, "_proven", None)
         if known is None or turns(self._model, longest) != turns(self._model, known):
             self._decoder, self.proof = decoder_of(self._model, self.tokenizer.pad_id, longest=longest)
         self._proven = longest
 
     def _free(self) -> None:
-        """Lets go of what was computed of rows that have all ended; an update needs the memory."""
+        """Frees the cache when all rows have ended; an update needs the memory."""
         self._batch, self._batch_by = self._decoder(self._model, self.tokenizer.pad_id), self._decoder
 
     def _step(self) -> None:
@@ -170,7 +167,7 @@ class TransformersPolicy:
 
     def _drop_cancelled(self) -> None:
         self._waiting = [(request, future) for request, future in self._waiting if not future.cancelled()]
-        alone = len(self._futures) == 1  # who asks one at a time asks again, for much the same
+        alone = len(self._futures) == 1  # a client that asks one at a time will ask for nearly the same again
         for row in [row for row, future in self._futures.items() if future.cancelled()]:
             if alone:
                 self._keep(row)
@@ -178,9 +175,9 @@ class TransformersPolicy:
             self._batch.drop(row)
 
     def _admit(self) -> None:
-        """Lets waiting requests join, prompts of like length first, within `max_rows` and `max_tokens_held`."""
+        """Lets waiting requests join, shortest prompts first, within `max_rows` and `max_tokens_held`."""
         live, waiting = len(self._futures), len(self._waiting)
-        if self._batch_by is not self._decoder:  # what waits is decoded in another way
+        if self._batch_by is not self._decoder:  # waiting requests need another decoder
             if live:
                 return
             self._free()
@@ -236,7 +233,7 @@ class TransformersPolicy:
             self._futures.pop(row).set_result(done)
 
     def _keep(self, row: DecodedRow) -> None:
-        """Keeps what is computed of a row for its play's next turn."""
+        """Keeps a row's computed tokens for its play's next turn."""
         if row.request.play and (context := self._batch.context(row)):
             self._contexts.keep(row.request.play, context)
 

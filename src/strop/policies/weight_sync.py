@@ -1,7 +1,7 @@
-"""How weights get to vLLM servers: as LoRA files, or as files of the whole model.
+"""Sends weights to vLLM servers: as LoRA files, or as files of the whole model.
 
-Weights are published under a name that no others ever had, so a server that was restarted, or that another run used,
-is seen to hold something else. What is published stays where it is until the next: a server that comes back gets it.
+Weights are published under a unique name, so that a server that was restarted, or used by another run, is known to hold
+other weights. Published files stay until the next ones, for servers that come back.
 """
 
 import shutil
@@ -19,19 +19,19 @@ from strop_verify.core.progress import PROGRESS
 
 Weights = Iterable[tuple[str, torch.Tensor]]
 UNTRAINED = "default"
-"""What vLLM calls the version of weights that it loaded at its start."""
+"""vLLM's version name of the weights that it loaded at its start."""
 _SHARD = 4 * 2**30
-"""Bytes of weights that are held at a time, and of one file."""
+"""Bytes of weights held at a time, and per file."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """Weights that servers can be asked for.
+    """Weights that are ready for servers.
 
-    name     that no other weights have
-    model    what a request for them names as its model
-    version  of the server's weights by which it must have sampled
-    folder   where their files are, if there are any
+    name     unique
+    model    the model name in requests for them
+    version  that a server must report for its samples
+    folder   of their files, None without files
     """
 
     name: str
@@ -41,7 +41,7 @@ class Published:
 
 
 class Processes:
-    """The training processes, of which the first writes; without torch.distributed it is the only one."""
+    """The training processes; only the first writes. Without torch.distributed there is one."""
 
     def __init__(self) -> None:
         there = torch.distributed.is_available() and torch.distributed.is_initialized()
@@ -49,7 +49,7 @@ class Processes:
         self.main = not there or torch.distributed.get_rank() == 0
 
     def gather(self, value: Any) -> list[Any]:
-        """Everyone's value."""
+        """The values of all processes. Collective."""
         found: list[Any] = [value]
         if self._world > 1:
             found = [None] * self._world
@@ -58,7 +58,7 @@ class Processes:
         return found
 
     def together(self, work: Callable[[], object]) -> None:
-        """Runs it in the first process, then in the others; what it raises in one is raised in all."""
+        """Runs `work` in the first process, then in the others; an error in one is raised in all. Collective."""
         for mains_turn in (True, False):
             fault: StropError | None = None
             if self.main is mains_turn:
@@ -72,28 +72,24 @@ class Processes:
 
 
 class WeightSync:
-    """How weights get to servers. By this one they do not: an evaluation samples by those that a server loaded at its
-    start.
-    """
+    """How weights get to servers. This base class sends none: an evaluation uses those that a server loaded."""
 
     def publish(self, name: str, weights: Weights) -> Published:
-        """Makes weights ready for servers. Collective: every training process calls it and reads the weights; one of
-        them writes. Raises StropError.
-        """
-        raise StropError("these vLLM servers are sampled from as they are")
+        """Makes weights ready for servers: all processes read them, one writes. Collective. Raises StropError."""
+        raise StropError("these vLLM servers take no weights")
 
     async def held(self, server: SamplingServer, weights: Published) -> bool:
-        """Whether a server would sample by them."""
+        """Whether a server would sample with these weights."""
         found = await server.ask("GET", "/weight_info")
         return bool(found["weight_version"] == weights.version)
 
     async def send(self, server: SamplingServer, weights: Published) -> None:
-        """Has a server, which does not hold them, take them. Raises StropError, ServerLost."""
-        raise UserError(f"{server.url} holds weights of a training run; start it again")
+        """Has a server load these weights. Raises StropError, ServerLost."""
+        raise UserError(f"{server.url} has weights of a training run; restart it")
 
 
 class FileSync(WeightSync):
-    """The whole model in a folder that the servers see; their workers read it (`vllm_worker.WeightFiles`)."""
+    """Writes the whole model to a folder that the servers' workers read (`vllm_worker.WeightFiles`)."""
 
     def __init__(self, folder: Path, model: str, dtype: torch.dtype, processes: Processes) -> None:
         self._folder, self._model, self._dtype, self._processes = folder, model, dtype, processes
@@ -110,13 +106,13 @@ class FileSync(WeightSync):
         try:
             done = await server.ask("POST", "/collective_rpc", body)
         except ServerRefused as error:
-            remedy = "policy.folder must be a folder that it sees too, and the server as strop serve-sampler starts it"
+            remedy = "start it with strop serve-sampler on a machine that sees policy.folder"
             raise StropError(f"a vLLM server did not take the weights ({error}); {remedy}") from None
         if not all(int(count) for count in done["results"]):
-            raise StropError(f"{server.url} found no weights in {weights.folder}; does it see that folder?")
+            raise StropError(f"{server.url} found no weights in {weights.folder}; can it see that folder?")
         await server.ask("POST", "/update_weight_version", {"new_version": weights.version})
         if not await self.held(server, weights):
-            raise StropError(f"{server.url} took the weights {weights.name} and does not say so")
+            raise StropError(f"{server.url} loaded the weights {weights.name} but does not report them")
 
     def _write(self, folder: Path, weights: Weights) -> None:
         from safetensors.torch import save_file
@@ -126,13 +122,13 @@ class FileSync(WeightSync):
 
 
 class AdapterSync(WeightSync):
-    """LoRA adapters as PEFT saves them, loaded under the name of the weights. The model below them stays as it is.
+    """Sends LoRA adapters as PEFT saves them, loaded under the name of the weights; the base model stays.
 
-    Before adapters are in place (an evaluation before training) the model itself is sampled from.
+    Before the model has adapters (an evaluation before training) the base model is sampled from.
     """
 
     def __init__(self, folder: Path, model: str, trained: Any, processes: Processes) -> None:
-        """`trained`: the transformers model that has the adapters, or will have them."""
+        """`trained`: the transformers model that has, or will have, the adapters."""
         self._folder, self._model, self._trained, self._processes = folder, model, trained, processes
 
     def publish(self, name: str, weights: Weights) -> Published:
@@ -150,21 +146,21 @@ class AdapterSync(WeightSync):
     async def send(self, server: SamplingServer, weights: Published) -> None:
         """See `WeightSync`."""
         for old in await server.models():
-            if old.startswith(weights.name.rpartition("-")[0] + "-"):  # the same policy's, before
+            if old.startswith(weights.name.rpartition("-")[0] + "-"):  # earlier ones of this policy
                 await server.ask("POST", "/v1/unload_lora_adapter", {"lora_name": old})
         body = {"lora_name": weights.model, "lora_path": str(weights.folder)}
         try:
             await server.ask("POST", "/v1/load_lora_adapter", body)
         except ServerRefused as error:
-            if await self.held(server, weights):  # another process was first
+            if await self.held(server, weights):  # another process already did
                 return
-            remedy = "it must see policy.folder, and be started by strop serve-sampler with the same recipe"
+            remedy = "start it with strop serve-sampler and this recipe on a machine that sees policy.folder"
             raise StropError(f"a vLLM server did not take the adapters ({error}); {remedy}") from None
         if not await self.held(server, weights):
-            raise StropError(f"{server.url} took the adapters {weights.name} and does not say so")
+            raise StropError(f"{server.url} loaded the adapters {weights.name} but does not report them")
 
     def _adapters(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """By PEFT's names. Collective where they are sharded."""
+        """The adapters under PEFT's names. Collective if they are sharded."""
         for name, weight in self._trained.named_parameters():
             if ".lora_" in name:
                 whole = weight.full_tensor() if hasattr(weight, "full_tensor") else weight  # of FSDP
@@ -179,7 +175,7 @@ class AdapterSync(WeightSync):
 
 
 def _shards(weights: Weights, dtype: torch.dtype) -> Iterator[list[tuple[str, torch.Tensor]]]:
-    """The weights in parts of some gigabytes, of that type where they are numbers with a point."""
+    """The weights in parts of about `_SHARD` bytes; floating-point ones converted to `dtype`."""
     shard: list[tuple[str, torch.Tensor]] = []
     size = 0
     for name, weight in weights:
@@ -194,7 +190,7 @@ def _shards(weights: Weights, dtype: torch.dtype) -> Iterator[list[tuple[str, to
 
 
 def _written(folder: Path, weights: Weights, writes: bool, write: Callable[[Path, Weights], None]) -> None:
-    """Has one process write, whole or not at all; every one reads, as a sharded model's weights are gathered by all."""
+    """One process writes, completely or not at all; all read, as gathering a sharded model's weights needs all."""
     if not writes:
         _read(weights)
         return

@@ -1,19 +1,19 @@
-"""`cites_fix`: whether the lines that an answer cites are where the fix of a vulnerability is.
+"""`cites_fix`: whether the lines that an answer cites are those that the fix of a vulnerability changes.
 
 For label tasks whose metadata has `lines` (where the pair differs, see `strop_tasks.formats.vulnerability`),
 `code_lines` (how many lines are shown) and `vulnerable`; None ("not scored") for any other task, and if the pair does
 not differ.
 
-An answer cites on one line that begins with `Lines:`: numbers and ranges with commas between them, or `none`. C are the
-cited lines, U the changes: every line that the fix changes or removes, and for lines that only the fix has one place
-between the lines n and n + 1, at n + 1/2.
+An answer cites on one line that begins with `Lines:`: numbers and ranges separated by commas, or `none`. C are the
+cited lines, U the changes: every line that the fix changes or removes and, where it adds lines between n and n + 1, the
+position n + 1/2.
 
     vulnerable   F1 = 2PR / (P + R);  P = share of C within TOLERANCE of some change,
                                       R = share of U within TOLERANCE of some cited line
     safe         1 for `none`, else 0: there is nothing to cite
 
-0 for an answer without such a line, with several, with one that cannot be read, or that cites a line which is
-not shown. So citing everything scores twice a small share, and a fixed answer is right for at most one side of a pair.
+0 for an answer without such a line, with several, with one that cannot be read, or that cites a line which is not
+shown. So citing every line scores little, and a constant answer is right for at most one side of a pair.
 """
 
 import re
@@ -38,9 +38,9 @@ class Shown(NamedTuple):
     """A task's metadata about its code."""
 
     changes: list[tuple[int, int]]
-    """(first, last) line, both included, from 1; (n + 1, n) is the place between n and n + 1."""
+    """(first, last) line, both included, from 1; (n + 1, n) is the position between n and n + 1."""
     total: int
-    """Lines that are shown."""
+    """Number of lines shown."""
     vulnerable: bool
 
 
@@ -67,9 +67,7 @@ def score(text: str, shown: Shown) -> float:
 
 
 def cited_lines(text: str, count: int) -> set[int] | None:
-    """The lines of `count` that an answer without its thinking cites, empty for `none`; None for what cannot be
-    read.
-    """
+    """The lines (1 to `count`) that an answer without its thinking cites, {} for `none`; None if it cannot be read."""
     found = _LINES.findall(text)
     if len(found) != 1:
         return None
@@ -92,7 +90,7 @@ def cited_lines(text: str, count: int) -> set[int] | None:
 
 
 def _units(shown: Shown) -> list[float]:
-    """Every change as a line, or as the half between two."""
+    """Every change as a line number, or as n + 1/2."""
     units: list[float] = []
     for first, last in shown.changes:
         units += range(first, last + 1) if last >= first else [last + 0.5]

@@ -4,8 +4,6 @@ The reasoning rewards apply to every task. The others apply to tasks whose check
 scored") for any other task, and if they need an oracle that the task lacks. The execution reward of an edit is
 `passed`, as for any answer. If the prompt ends in `<think>`, the completion is read as its continuation.
 
-They work for answers with many lines and many blocks, and measure what an edit does, not how it is written.
-
 `change_overlap`: how much of the oracle's change an answer makes, the overlap of two changes of the same files.
 
 With B the files before, O after the oracle's edit, R after the answer's, and d a distance summed over the files,
@@ -62,7 +60,7 @@ Score = Callable[[EditCheck, str], float]
 
 
 def of_edits(score: Score, *, oracle: bool = True) -> Reward:
-    """Makes a reward of edit tasks from a score; with `oracle`, only of tasks that have one."""
+    """Makes a reward for edit tasks from a score; `oracle`: only for tasks that have one."""
 
     @wraps(score)
     def reward(task: Task, rollout: Rollout, verdict: Verdict) -> float | None:
@@ -75,7 +73,7 @@ def of_edits(score: Score, *, oracle: bool = True) -> Reward:
 
 
 def of_text(score: Callable[[str], float]) -> Reward:
-    """Makes a reward of all tasks from a score of the completion."""
+    """Makes a reward for all tasks from a score of the completion."""
 
     @wraps(score)
     def reward(task: Task, rollout: Rollout, verdict: Verdict) -> float:
@@ -85,7 +83,7 @@ def of_text(score: Callable[[str], float]) -> Reward:
 
 
 def said(rollout: Rollout, task: Task | None = None) -> str:
-    """The last turn's text (for an edit, the whole answer), with a `<think>` that the prompt began."""
+    """The last turn's text (for an edit, the whole answer), after a `<think>` if the prompt began it."""
     text = rollout.turns[-1].completion.text if rollout.turns else rollout.answer
     if task is not None and task.edit is not None:
         text = rollout.answer or text
@@ -96,18 +94,18 @@ def said(rollout: Rollout, task: Task | None = None) -> str:
 
 
 def edit_similarity(check: EditCheck, text: str) -> float:
-    """How much of the oracle's change the answer's edit makes; 0 where it does not apply."""
+    """How much of the oracle's change the answer's edit makes; 0 if it does not apply."""
     after = files_after(check, text)
     return 0.0 if after is None else change_overlap(check.files, after, oracle_of(check))
 
 
 def edit_applies(check: EditCheck, text: str) -> float:
-    """1 when the edit can be read, applies and changes something."""
+    """1 if the edit can be read, applies and changes something."""
     return float(files_after(check, text) is not None)
 
 
 def edit_format(check: EditCheck, text: str) -> float:
-    """How well the edit is written, graded: 0 where there is none, 1 where nothing is wrong with it.
+    """How well the edit is written: 0 if there is none, 1 if nothing is wrong with it.
 
     A readable change counts 1, an unreadable one .25; the mean loses .1 for each smaller mistake, at most half.
     """
@@ -120,7 +118,7 @@ def edit_format(check: EditCheck, text: str) -> float:
 
 
 def files_after(check: EditCheck, text: str) -> dict[str, str] | None:
-    """The files after the edit of an answer; None where it cannot be read, does not apply or changes nothing."""
+    """The files after the edit of an answer; None if it cannot be read, does not apply or changes nothing."""
     try:
         return apply_answer(text, check.files, check.format, Tolerance.of(*check.tolerance))
     except EditError:
@@ -167,7 +165,7 @@ def _plain(text: str) -> str:
 def change_overlap(before: Files, after: Files, oracle: Files) -> float:
     """The overlap of two changes of `before`, in [0, 1], 0 when either changes nothing; `after`, `oracle`: all files.
 
-    Time grows with the product of the lengths of changed files, 64 tokens at once.
+    Time grows with the product of the lengths of changed files, divided by 64.
     """
     paths = sorted(
         p for p in {*before, *after, *oracle} if not before.get(p) == after.get(p) == oracle.get(p)
@@ -219,4 +217,4 @@ EDITS: dict[str, Reward] = {
     "partial_reasoning": of_text(partial_reasoning),
     "strict_reasoning": of_text(strict_reasoning),
 }
-"""The rewards of this file by their recipe names."""
+"""{name in a recipe: reward}."""

@@ -31,7 +31,7 @@ from strop_verify.core.verdict import Verdict
 
 
 def passed(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 when every test passed, else 0: the sparse reward of DeepCoder and most of the field."""
+    """1 if every test passed, else 0: the sparse reward of DeepCoder and most of the field."""
     return float(verdict.passed)
 
 
@@ -41,7 +41,7 @@ def tests(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def build(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 when the answer compiles (for Python: parses and runs to the end of its module), else 0."""
+    """1 if the answer compiles (for Python: parses and runs to the end of its module), else 0."""
     stage = verdict.stage("build")
     return float(stage is not None and stage.passed)
 
@@ -53,12 +53,12 @@ def lint(task: Task, rollout: Rollout, verdict: Verdict) -> float | None:
 
 
 def finished(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 when the policy ended its answer by itself, 0 when the token limit cut it off."""
+    """1 if the policy ended its answer by itself, 0 if the token limit cut it off."""
     return float(not rollout.truncated)
 
 
 def answered(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 when there was an answer to verify, else 0: the format reward of the simplest kind."""
+    """1 if there was an answer to verify, else 0: the simplest format reward."""
     return float(bool(rollout.answer.strip()))
 
 
@@ -94,36 +94,24 @@ def _agreed(task: Task, rollout: Rollout) -> ranges.RangeScore:
 
 
 def _number(name: str, says: str) -> Reward:
-    """Makes a reward from a number of the verdict; 0 for silence."""
+    """Makes a reward from a number of the verdict, 0 if the verdict lacks it."""
 
     def reward(task: Task, rollout: Rollout, verdict: Verdict) -> float:
         return verdict.numbers.get(name, 0.0)
 
-    reward.__doc__ = says
+    reward.__doc__ = f"{says} 0 for silence."
     return reward
 
 
 NEXT_EDIT: dict[str, Reward] = {
-    "accepted": _number(
-        "accepted",
-        "1 if the simulated user accepts: the remaining keys become fewer by more than reading costs; 0 for silence.",
-    ),
-    "accepted_kept": _number(
-        "kept",
-        "1 if at least .8 of the characters that the suggestion changes are as in the end; 0 for silence.",
-    ),
-    "accepted_exact": _number("exact", "1 if the suggestion is what the person did next; 0 for silence."),
-    "shown": _number(
-        "shown",
-        "1 if there is a suggestion to show, 0 for silence. Its weight is minus the threshold.",
-    ),
-    "keys_saved": _number(
-        "saved",
-        "Keys that a suggestion saves, less the cost of reading it; below 0 if it is not accepted; 0 for silence.",
-    ),
+    "accepted": _number("accepted", "1 if the simulated user accepts: more keys saved than reading costs."),
+    "accepted_kept": _number("kept", "1 if at least .8 of the changed characters are as in the end."),
+    "accepted_exact": _number("exact", "1 if the suggestion is what the person did next."),
+    "shown": _number("shown", "1 if an edit is suggested. Its weight is minus the threshold."),
+    "keys_saved": _number("saved", "Keys saved, less the cost of reading; below 0 if it is not accepted."),
 }
-"""Rewards of next edits: what the simulated user did. With weights of 1 for `accepted` and -.25 for `shown` it pays to
-show what is accepted more often than one time in four."""
+"""Rewards of next edits: what the simulated user did; 0 for silence. With weights 1 for `accepted` and -.25 for
+`shown`, showing an edit pays if it is accepted more than one time in four."""
 
 BUILTIN: dict[str, Reward] = (
     {f.__name__: f for f in (passed, tests, build, lint, finished, answered, brevity, cites_fix)}
@@ -132,7 +120,7 @@ BUILTIN: dict[str, Reward] = (
     | EDITS
     | NEXT_EDIT
 )
-"""The built-in rewards by their recipe names."""
+"""{name in a recipe: built-in reward}."""
 
 REWARDS: Registry[Reward | BatchReward] = Registry(
     "rewards",
@@ -142,8 +130,7 @@ REWARDS: Registry[Reward | BatchReward] = Registry(
         "verifiers": "strop.neighbours.verifiers_tasks:score",
     },
 )
-"""All rewards: built-in ones, those for neighbours' tasks, and those of packages (`strop-tasks` adds published
-systems)."""
+"""All rewards: built-in, for neighbours' tasks, and from packages (`strop-tasks` adds those of published systems)."""
 
 
 class WeightedRubric:
@@ -152,24 +139,24 @@ class WeightedRubric:
     def __init__(self, rewards: Sequence[tuple[str, Reward | BatchReward, float]]) -> None:
         self._rewards = list(rewards)
         self.failure: BaseException | None = None
-        """The newest error of a reward that a score holds."""
+        """The newest error of a reward."""
 
     @property
     def weights(self) -> dict[str, float]:
-        """{name: weight} of its rewards."""
+        """{reward: weight}."""
         return {name: weight for name, _, weight in self._rewards}
 
     def apart(self) -> list["WeightedRubric"]:
-        """One rubric for each of its rewards."""
+        """One rubric per reward."""
         return [WeightedRubric([one]) for one in self._rewards]
 
     @classmethod
     def joined(cls, rubrics: Sequence["WeightedRubric"]) -> "WeightedRubric":
-        """One rubric with the rewards of all sets."""
+        """One rubric with the rewards of all rubrics."""
         return cls([one for rubric in rubrics for one in rubric._rewards])
 
     def check_arguments(self) -> None:
-        """Raises UserError, with the line, for a reward with another signature."""
+        """Raises UserError, with the line, for a reward with a wrong signature."""
         for name, reward, _ in self._rewards:
             given = ("rollouts",) if is_batched(reward) else ("task", "rollout", "verdict")
             with suppress(ValueError):  # a function in C does not expose its arguments
@@ -198,8 +185,8 @@ class WeightedRubric:
     def score_all(self, judged: Sequence[JudgedRollout], *, patient: bool = False) -> list[list[Score]]:
         """`score` of many rollouts, in order; a batch-wise reward is called once for all whose verdict is scored.
 
-        patient  a reward that raises, or whose number is not finite, is tried again after a moment (`WAITS`); if it
-                 still fails, its score is None and holds the error, so the rollout is not scored
+        patient  a reward that raises, or returns a number that is not finite, is tried again after a pause (`WAITS`);
+                 if it still fails, its score is None and holds the error, so the rollout is not scored
         """
         asked = [number for number, one in enumerate(judged) if one.verdict.scored]
         found: list[list[Score]] = [[] for _ in judged]
@@ -224,11 +211,11 @@ class RubricBySet:
     def __init__(self, rubrics: Mapping[str, WeightedRubric], set_of: Mapping[str, str]) -> None:
         self._rubrics = rubrics
         self.set_of = set_of
-        """{task id: the name of its set}."""
+        """{task id: task set}."""
 
     @property
     def failure(self) -> BaseException | None:
-        """Same as for `WeightedRubric`."""
+        """See `WeightedRubric`."""
         return next((one.failure for one in self._rubrics.values() if one.failure), None)
 
     def score_all(self, judged: Sequence[JudgedRollout], *, patient: bool = False) -> list[list[Score]]:
@@ -265,22 +252,23 @@ def score_name(name: str) -> str:
 def find_reward(name: str) -> Reward | BatchReward:
     """A reward of `REWARDS`, of a user's file, or a learned one. Raises UserError with a remedy."""
     if name.startswith(MODEL):
-        judges = import_module("strop.judges")  # from a room above; it imports torch when it scores
-        return judges.learned_reward(name.removeprefix(MODEL))  # type: ignore[no-any-return]
+        judges = import_module("strop.judges")  # a layer above; imports torch when it scores
+        folder = judges.model_folder(name.removeprefix(MODEL))
+        return judges.LearnedReward(folder)  # type: ignore[no-any-return]
     return REWARDS.find(name, "rewards", "reward", "file.py:function")
 
 
 WAITS = (0.5, 1.0, 2.0)
-"""Seconds before a failed reward is tried again. In one call for many rollouts they are spent once while it keeps
-failing, so a broken reward costs no more than that; they are available again once it recovers."""
+"""Pauses in seconds before a failed reward is tried again. In one call for many rollouts they are spent once while it
+keeps failing, so a broken reward costs no more; they are restored when it recovers."""
 
 
 class _Failed(Exception):
-    """Why a reward has no value for a rollout."""
+    """A reward has no value for a rollout; the message says why."""
 
 
 class _Caller:
-    """Calls one reward."""
+    """Calls one reward, with retries."""
 
     def __init__(self, name: str, reward: Reward | BatchReward, waits: Sequence[float]) -> None:
         self._name, self._reward, self._waits, self._left = name, reward, waits, list(waits)

@@ -1,7 +1,7 @@
-"""Rewards of Rust answers with their own tests, each in [0, 1]; the recipe sets the weights.
+"""Rewards for Rust answers with their own tests, each in [0, 1]; the recipe sets the weights.
 
-They have the names of the rewards of a published recipe (github.com/Oxen-AI/GRPO-With-Cargo-Feedback), but read the
-answer's parse tree and the verdict instead of its text (`published_NAME`, docs/rust.md).
+They are named as in a published recipe (github.com/Oxen-AI/GRPO-With-Cargo-Feedback), but read the answer's parse tree
+and the verdict, not its text (the original rewards are `published_NAME`, docs/rust.md).
 """
 
 from strop_verify.code.rust.items import functions_of
@@ -18,8 +18,9 @@ _ABSENT = frozenset({"todo", "unimplemented", "panic", "unreachable"})
 
 
 def clippy(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 when the code builds and clippy finds no error in it."""
-    return _stage(verdict, "lint")
+    """1 if the code builds and clippy finds no error in it."""
+    stage = verdict.stage("lint")
+    return float(stage is not None and stage.passed)
 
 
 def test(task: Task, rollout: Rollout, verdict: Verdict) -> float:
@@ -34,14 +35,14 @@ def non_empty(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def code_block(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 when the answer is one fenced block with a function in it, or continues a program that the prompt began."""
+    """1 if the answer is one fenced block with a function in it, or continues a program that the prompt began."""
     said = rollout.turns[-1].completion.text if rollout.turns else ""
     opened = [block for block in blocks(said, "rust") if block.tag]
     return float(len(opened) <= 1 and bool(functions_of(rollout.answer)[0]))
 
 
 def test_block(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 when there is a `#[test]` function."""
+    """1 if there is a `#[test]` function."""
     return float(bool(functions_of(rollout.answer)[1]))
 
 
@@ -77,10 +78,5 @@ def _claims(macro: Node) -> bool:
     return name in _MACROS and any(node.type == "identifier" for node in walk(macro.children[-1]))
 
 
-def _stage(verdict: Verdict, name: str) -> float:
-    stage = verdict.stage(name)
-    return float(stage is not None and stage.passed)
-
-
 RUST: dict[str, Reward] = {f.__name__: f for f in (clippy, test, non_empty, code_block, test_block, asserts)}
-"""The rewards of this file by their recipe names; `build` exists for every language."""
+"""{name in a recipe: reward}; `build` exists for every language."""

@@ -1,4 +1,4 @@
-"""Plays while they go on, and how they come in: environments that have a set-up are set up ahead of their turn."""
+"""Plays in progress, and their admission: environments with a set-up are set up ahead of their turn."""
 
 import time
 from collections import Counter, deque
@@ -21,7 +21,7 @@ from strop_verify.core.user_code import environment_fault
 from strop_verify.core.verdict import Outcome, Verdict
 
 WAIT = 0.05
-"""Seconds to wait where nothing is to be done meanwhile."""
+"""Seconds to wait when there is nothing else to do."""
 _LEFT_OUT: Mapping[StopAction, Literal["loss", "scores"]] = {"mask": "loss", "drop": "scores"}
 
 Order = Literal["deterministic", "as-ready"]
@@ -29,24 +29,21 @@ Order = Literal["deterministic", "as-ready"]
 
 @dataclass
 class Clock:
-    """Wall seconds spent where, since the last `take`."""
+    """Wall seconds by activity since the last `take`."""
 
     sampling: float = 0.0
     verifying: float = 0.0
-    """Only the time in which nothing was left to sample: verification beside sampling costs no waiting."""
-
+    """Only while nothing was left to sample: verification during sampling costs no waiting."""
     rewards: float = 0.0
-    """In the functions that score."""
-
+    """In reward functions."""
     starting: float = 0.0
-    """Only the time in which nothing was sampled while environments, and their agents, were set up."""
-
+    """Setting up environments and their agents while nothing was sampled."""
     tools: float = 0.0
-    """The same, while environments, their tools and agents were at work."""
+    """Environments, their tools and agents at work while nothing was sampled."""
 
     @contextmanager
     def spent(self, part: Literal["sampling", "verifying", "rewards", "starting", "tools"]) -> Iterator[None]:
-        """Counts what happens within it."""
+        """Adds the time of the block to this activity."""
         started = time.perf_counter()
         try:
             yield
@@ -54,7 +51,7 @@ class Clock:
             setattr(self, part, getattr(self, part) + time.perf_counter() - started)
 
     def take(self) -> tuple[float, float, float, float, float]:
-        """Seconds of its parts, in their order here; starts again from zero."""
+        """The seconds of all fields, in their order; resets them."""
         spent = self.sampling, self.verifying, self.rewards, self.starting, self.tools
         self.sampling = self.verifying = self.rewards = self.starting = self.tools = 0.0
         return spent
@@ -62,7 +59,7 @@ class Clock:
 
 @dataclass
 class Count:
-    """Plays so far: started = finished + cancelled + those in flight, at all times."""
+    """Counts of plays; always started = finished + cancelled + those in flight."""
 
     started: int = 0
     finished: int = 0
@@ -71,7 +68,7 @@ class Count:
 
 @dataclass(eq=False)
 class StartedEffect:
-    """An effect on its way."""
+    """An effect that has been started; times are of `time.monotonic`."""
 
     effect: Effect
     future: Future[Any]
@@ -81,7 +78,7 @@ class StartedEffect:
 
     @classmethod
     def begun(cls, effect: Effect, services: PlayServices) -> "StartedEffect":
-        """Started now."""
+        """Starts an effect. Raises TypeError if it returns no Future."""
         future: Any = effect.start(services)
         if not isinstance(future, Future):
             name = type(effect).__name__
@@ -91,12 +88,12 @@ class StartedEffect:
         return started
 
     def event(self, result: Any) -> Event:
-        """What is recorded of it."""
+        """The record of the effect and its result."""
         return event_of(self.effect, result, max(0.0, self.until - self.since))
 
 
 def event_of(effect: Effect, result: Any, seconds: float) -> Event:
-    """What is recorded of an effect."""
+    """The record of an effect and its result."""
     text = f"{result.outcome.value}: {result.detail}" if isinstance(result, Verdict) else str(result)
     return Event(
         name=type(effect).__name__,
@@ -108,14 +105,14 @@ def event_of(effect: Effect, result: Any, seconds: float) -> Event:
 
 
 class Decision(NamedTuple):
-    """What an environment returned, and the effects that it asked for."""
+    """What an environment returned, and the effects that it asked for, started."""
 
     after: Any
     effects: Sequence[StartedEffect]
 
     @classmethod
     def of(cls, after: Any, services: PlayServices) -> "Decision":
-        """With its effects started."""
+        """Starts the effects of `after`."""
         return cls(
             after,
             [StartedEffect.begun(one, services) for one in after.effects] if isinstance(after, Do) else (),
@@ -132,53 +129,52 @@ class Play:
     environment: Environment
     services: PlayServices
     made: float
-    """When, as `time.monotonic` tells it; from then on its environment is set up."""
+    """`time.monotonic()` when it was created and its set-up began."""
     setup: Future[None] | None
-    """Of an environment that has one."""
+    """None if its environment has no set-up."""
     began: float = 0.0
     """When its turn came."""
     opening: Opening = field(default_factory=Opening)
     given: list[int] = field(default_factory=list)
-    """Tokens for the next turn's prompt."""
+    """New tokens of the next turn's prompt."""
     turns: list[Turn] = field(default_factory=list)
     row: int = 0
-    """Of tokens, that `given` goes on with."""
+    """The row of tokens that `given` continues."""
     conversation: ExternalHistory = field(default_factory=ExternalHistory)
     over: Callable[[StopReason, str], None] | None = None
-    """Hears that no answer comes to what was asked last."""
+    """Called if the last request of an external conversation gets no answer."""
     one: CacheHandle | None = None
-    """Until it is over, where it may have several turns."""
+    """Until the play is over, if it may have several turns."""
     awaits: Literal["setup", "completion", "decision", "effects", "verdict"] = "setup"
     pending: Future[Any] = field(default_factory=Future)
-    """What it waits for, but for effects."""
+    """What it awaits, except effects."""
     method: str = "begin"
-    """Of its environment, called last, and when."""
+    """Last environment method called."""
     asked: float = 0.0
+    """When that was."""
     effects: Sequence[StartedEffect] = ()
     due: int = 0
-    """The tick in which their results are taken."""
+    """The tick in which the results of `effects` are taken."""
     rounds: int = 0
-    """Of effects since the last turn."""
+    """Rounds of effects since the last turn."""
     told: int = 0
-    """Times that the policy was told why its turn did not count."""
+    """How often the policy was told that its turn did not count."""
     done: Done | None = None
 
     @property
     def context(self) -> list[int]:
-        """Every token so far of the row, with those that await the next completion."""
+        """All tokens of the row, including those that await the next completion."""
         return [*end_to_end(turn.tokens for turn in self.turns if turn.row == self.row)[0], *self.given]
 
     @property
     def ready(self) -> bool:
-        """Whether what it waits for is there."""
-        return (
-            all(one.future.done() for one in self.effects)
-            if self.awaits == "effects"
-            else self.pending.done()
-        )
+        """Whether what it awaits is done."""
+        if self.awaits == "effects":
+            return all(one.future.done() for one in self.effects)
+        return self.pending.done()
 
     def converse(self, asked: Converse, tokenizer: Tokenizer, limits: PlayLimits) -> Done | None:
-        """Finds the row of tokens that a prompt goes on with, or why the play ends over it."""
+        """Finds the row of tokens that a prompt continues; returns Done if the play must end instead."""
         self.over, row = asked.over, self.row
         if len(self.turns) >= limits.turns:
             return Done(f"{limits.turns} turns", "max turns")
@@ -197,18 +193,18 @@ class Play:
         return None
 
     def end(self, done: Done) -> None:
-        """It's over, and waits for its verdict."""
+        """Ends the play, which now awaits its verdict."""
         if self.over is not None:
             self.over(done.reason, done.answer)
         self.done, self.awaits, self.effects, self.one, self.over = done, "verdict", (), None, None
 
     def fault(self, what: str, cause: BaseException | str) -> UserError:
-        """What its environment did wrong."""
+        """The error for a fault of its environment."""
         where = f"{what}, turn {len(self.turns)}"
         return environment_fault(self.environment, self.task.id, where, cause)
 
     def rollout(self, stops: Mapping[StopReason, StopAction]) -> Rollout:
-        """What came of it, when it is over and judged."""
+        """The rollout, once the play is over and judged."""
         assert self.done is not None
         reason = self.done.reason
         return Rollout(
@@ -225,9 +221,9 @@ class Play:
 
 
 class Admission:
-    """Makes plays of a queue of (task, index, seed): in its order, or in the order `as-ready` as they are set up.
+    """Creates plays from a queue of (task, index, seed): in its order or, in the order `as-ready`, as set-ups finish.
 
-    Environments that have a set-up are set up ahead of their plays' turn.
+    Environments with a set-up are set up ahead of their plays' turn.
     """
 
     def __init__(
@@ -242,20 +238,20 @@ class Admission:
         self._queue, self._environment, self._limits, self._order = queue, environment, limits, order
         self._services, self._lifecycle = services, lifecycle
         self._waiting: deque[Play] = deque()
-        self._drawn = False  # whether the queue has no more
+        self._drawn = False  # whether the queue is empty
 
     @property
     def ended(self) -> bool:
-        """Whether no play is left to begin."""
+        """Whether no play is left to start."""
         return self._drawn and not self._waiting
 
     @property
     def left(self) -> list[Play]:
-        """Those that wait."""
+        """The waiting plays."""
         return list(self._waiting)
 
     def next(self, *, idle: bool) -> Play | None:
-        """A play whose environment is set up, or should be by now. `idle`: nothing goes on meanwhile."""
+        """A play whose environment is set up, or should be by now. `idle`: may wait, as nothing else is going on."""
         self._draw()
         if not self._waiting:
             return None
@@ -272,7 +268,7 @@ class Admission:
         return None
 
     def _draw(self) -> None:
-        """Makes the next play, and while they are set up some of those that follow."""
+        """Creates the next play and, while environments are being set up, some of those that follow."""
         while not self._drawn and (
             not self._waiting
             or (self._waiting[-1].setup is not None and len(self._waiting) < self._limits.setups)
@@ -292,7 +288,7 @@ class Admission:
 def queued(
     tasks: Iterable[Task], samples: int, seed: int, tag: str | int, done: Container[tuple[str, int]] = ()
 ) -> Iterator[tuple[Task, int, int]]:
-    """(task, index, seed) of every play that is not `done`. What is no list has each task once."""
+    """(task, index, seed) of every play that is not `done`. Only in a sequence, a task may be repeated."""
     again: Counter[str] = Counter()
     for task in tasks:
         first = again[task.id]
@@ -304,7 +300,7 @@ def queued(
 
 
 def unanswered(task: Task, done: Done, action: StopAction) -> Verdict:
-    """The verdict of a play that ended without an answer to judge: ours where the reason is ours."""
+    """The verdict of a play that ended without an answer: an *error* if the cause is ours and `action` is to drop."""
     ours: tuple[StopReason, ...] = ("infra", "cancelled", "deadline")
     none = Outcome.UNJUDGED if task.check.rewards_alone else Outcome.NO_ANSWER
     outcome = Outcome.ERROR if done.reason in ours and action == "drop" else none

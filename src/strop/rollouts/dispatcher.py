@@ -1,12 +1,12 @@
-"""Plays tasks of any number of turns side by side, each at its own pace.
+"""Plays tasks of any number of turns concurrently, each at its own pace.
 
-One thread drives everything in ticks: plays begin where there is room, what environments decided is done, and the
-policy moves every completion on by one step. Environments, their effects and the grader work in other threads and
-processes meanwhile. Each play that began ends exactly once: finished, or cancelled when the caller stops.
+One thread drives everything in ticks: it starts plays while there is room, carries out the environments' decisions, and
+advances every completion by one step of the policy. Environments, their effects and the grader work in other threads
+and processes. Each play that started ends exactly once: finished, or cancelled when the caller stops.
 
-In the order `deterministic` an environment's decision is waited for, and an effect's result is taken `patience` ticks
-after it was asked for, whenever it came: which completions are decoded side by side then depends on no clock, and on a
-CPU the same seeds give the same bits whatever tools take. In the order `as-ready` nothing holds decoding up.
+In the order `deterministic` each decision of an environment is waited for, and an effect's result is taken exactly
+`patience` ticks after the request: which completions are decoded together is then independent of timing, and on a CPU
+the same seeds give the same bits however long tools take. In the order `as-ready` decoding waits for no tool.
 """
 
 import copy
@@ -33,13 +33,13 @@ from strop_verify.sandbox import Folder, open_box
 from strop_verify.sandbox.programs import OpenBox, OpenFolder, Programs
 
 _GRACE = 0.002
-"""Seconds that decoding waits for decisions of environments in the order `as-ready`: most take less."""
+"""Seconds that decoding waits for decisions of environments in the order `as-ready`; most take less."""
 MOST_ROUNDS = 100
-"""Effects, or lots of them, that an environment may ask for between two turns."""
+"""Most requests for effects by an environment between two turns."""
 
 
 class Dispatcher:
-    """Plays tasks in environments. Rollouts come back in the order in which they are done."""
+    """Plays tasks in environments; yields rollouts in the order in which their plays end."""
 
     def __init__(
         self,
@@ -53,8 +53,8 @@ class Dispatcher:
         open_folder: OpenFolder = Folder,
         surroundings: Callable[[Task], Surroundings] = surroundings_of,
     ) -> None:
-        """`open_one` opens the jails of the effect `Run`, `open_folder` those that last as long as a play, whose
-        programs find the task's `surroundings`.
+        """`open_one` opens the jails of the effect `Run`, `open_folder` those that last for a play, whose programs see
+        the task's `surroundings`.
         """
         self.policy, self.verifier = policy, verifier
         self.clock, self.count = Clock(), Count()
@@ -66,14 +66,14 @@ class Dispatcher:
     def copy_with(
         self, policy: Policy, environment: Callable[[Task], Environment], limits: PlayLimits | None = None
     ) -> "Dispatcher":
-        """Another with the same verifier and settings, but for what is given."""
+        """A copy with another policy, environment and, if given, limits."""
         made = copy.copy(self)
         made.policy, made.environment, made.limits = policy, environment, limits or self.limits
         made.clock, made.count = Clock(), Count()
         return made
 
     def control(self) -> "Dispatcher | None":
-        """What its environment is held against at equal sampled tokens (`environments.registry.Played.control`)."""
+        """A dispatcher for the environment's control (`BoundEnvironment.control`), None if it has none."""
         found = getattr(self.environment, "control", None)
         return self.copy_with(self.policy, found) if found else None
 
@@ -91,8 +91,8 @@ class Dispatcher:
         tag: str | int = "",
         done: Container[tuple[str, int]] = (),
     ) -> Iterator[Rollout]:
-        """Plays every task `samples` times; indices 0 to samples - 1, of a task that comes again those that follow, but
-        for what is `done`.
+        """Plays every task `samples` times, with indices from 0 (continued if a task is repeated), except those in
+        `done`, a container of (task id, index).
 
         A rollout's randomness comes from (seed, tag, task id, index) alone. Without `params.stop`, the stop strings of
         each play's own opening apply.
@@ -105,7 +105,7 @@ class Dispatcher:
 
 
 class _Plays:
-    """The plays of one call."""
+    """The plays of one call of `Dispatcher.play`."""
 
     def __init__(
         self, owner: Dispatcher, queue: Iterator[tuple[Task, int, int]], params: SamplingParams
@@ -128,7 +128,7 @@ class _Plays:
         return PlayServices(self._owner.verifier, self._threads, self._programs, found)
 
     def all(self) -> Iterator[Rollout]:
-        """The rollouts; before the error of an engine or of a user's code, what was answered until then."""
+        """Yields the rollouts; before an error of an engine or of a user's code, those answered until then."""
         try:
             yield from self._rounds()
         except UserError:
@@ -154,7 +154,7 @@ class _Plays:
         return [play for play in self._playing if play.awaits == what]
 
     def _admit(self) -> None:
-        """Begins plays while there is room."""
+        """Starts plays while there is room."""
         while len(self._playing) < self._limits.plays and len(self._grading) < self._limits.grading:
             play = self._admission.next(idle=not self._playing)
             if play is None:
@@ -164,7 +164,7 @@ class _Plays:
             self._begin(play)
 
     def _begin(self, play: Play) -> None:
-        """Asks for the opening, once the environment is set up."""
+        """Waits until the environment is set up, then asks it for the opening."""
         play.began = started = time.monotonic()
         try:
             if play.setup is not None:
@@ -188,7 +188,7 @@ class _Plays:
         )
 
     def _sample(self) -> None:
-        """One step of the policy, and what its completions lead to."""
+        """Runs one step of the policy, then hands finished completions to their environments."""
         if sampling := self._waiting("completion"):
             with self._owner.clock.spent("sampling"):
                 self._policy.work(WAIT)
@@ -198,7 +198,7 @@ class _Plays:
             self._take_completion(play)
 
     def _take_completion(self, play: Play) -> None:
-        """Hands a completion to its environment. Raises UserError where the engine can't go on."""
+        """Hands a completion to its environment. Raises UserError if the engine cannot continue."""
         try:
             completion: Completion = play.pending.result()
         except UserError:
@@ -212,7 +212,7 @@ class _Plays:
         self._decide(play, "step", completion)
 
     def _take_results(self) -> None:
-        """Hands results of effects to their environments, and does what environments decided."""
+        """Hands results of effects to their environments, then carries out decisions."""
         waiting = [play for play in self._playing if play.awaits != "completion"]
         idle = len(waiting) == len(self._playing)
         acting = self._waiting("effects")
@@ -246,7 +246,7 @@ class _Plays:
         self._waited(play, time.monotonic() - started)
 
     def _take_decisions(self) -> None:
-        """Does what environments decided: all of it in the order `deterministic`, else what is there."""
+        """Carries out decisions of environments: all in the order `deterministic`, else those that are there."""
         deciding = self._waiting("decision")
         if self._owner.order == "as-ready" and deciding:
             late = time.monotonic() - _GRACE
@@ -259,10 +259,7 @@ class _Plays:
             self._waited(play, time.monotonic() - started)
 
     def _results(self, play: Play, futures: Sequence[Future[Any]], what: str) -> list[Any] | None:
-        """Results, waited for within the play's time; None where the play ended over them.
-
-        Raises UserError where the user's code failed.
-        """
+        """The results, waited for within the play's time; None if the play ended over them. Raises UserError."""
         wait(futures, timeout=self._left(play))
         if not all(future.done() for future in futures):
             for future in futures:
@@ -284,13 +281,13 @@ class _Plays:
         return [future.result() for future in futures]
 
     def _waited(self, play: Play, seconds: float) -> None:
-        """Waiting for one play takes no time from the others."""
+        """Adds time spent waiting for one play to the deadlines of all others."""
         for other in self._playing if self._limits.seconds else ():
             if other is not play:
                 other.began += seconds
 
     def _left(self, play: Play) -> float | None:
-        """Seconds that a play has left."""
+        """Seconds that a play has left, None without a limit."""
         most = self._limits.seconds
         return None if most is None else max(0.0, play.began + most - time.monotonic())
 
@@ -338,7 +335,7 @@ class _Plays:
         self._ask(play)
 
     def _ask(self, play: Play) -> None:
-        """The policy's next turn, if there is room for one. A first answer may fill what room there is."""
+        """Asks for the policy's next turn if its context has room for it; a first answer may be shorter to fit."""
         room = self._context - len(context := play.context)
         most = play.opening.max_tokens or self._params.max_tokens
         if room < (most if play.turns else 1):
@@ -350,7 +347,7 @@ class _Plays:
         play.awaits, play.pending = "completion", self._policy.submit(request)
 
     def _end(self, play: Play, done: Done) -> None:
-        """The play is over; its answer goes to the grader."""
+        """Ends a play and submits its answer to the grader."""
         self._playing.remove(play)
         self._grading.append(play)
         self._close(play)
@@ -369,7 +366,7 @@ class _Plays:
         self._lifecycle.close(play.environment, play.services, before, held=held)
 
     def _graded(self) -> Iterator[Rollout]:
-        """Rollouts whose verdict is there, in the order in which their plays ended."""
+        """Yields rollouts that have a verdict, in the order in which their plays ended."""
         while self._grading and self._grading[0].pending.done():
             play = self._grading.popleft()
             self._owner.count.finished += 1
@@ -382,7 +379,7 @@ class _Plays:
             yield from self._graded()
 
     def cancel(self) -> None:
-        """Gives up what is still being played, and closes everything."""
+        """Cancels unfinished plays and closes everything."""
         for play in (left := [*self._playing, *self._grading]):
             play.pending.cancel()
         try:

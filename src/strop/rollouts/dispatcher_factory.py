@@ -1,4 +1,4 @@
-"""The dispatcher of a recipe."""
+"""Builds the dispatcher of a recipe."""
 
 from collections.abc import Callable
 from functools import partial
@@ -24,9 +24,9 @@ def dispatcher_of(
     *,
     prompt: int | None = None,
 ) -> Dispatcher:
-    """Plays as sections `play` and `sandbox` say. `prompt`: tokens of a first prompt, else tasks.max_prompt_tokens.
+    """A dispatcher by the sections `play` and `sandbox`. `prompt`: most tokens of a first prompt, else the recipe's.
 
-    Raises UserError where answers leave no room for a prompt in the model's context.
+    Raises UserError if answers leave no room for a prompt in the model's context.
     """
     context: int | None = getattr(policy, "context", None)
     if context is not None and recipe.sampling.max_tokens >= context:
@@ -39,7 +39,7 @@ def dispatcher_of(
     if box.root:
         if folder.packages:
             raise UserError(
-                "play.folder.packages are this machine's; with sandbox.root the image has its own"
+                "play.folder.packages are this machine's and cannot be used with sandbox.root; leave them out"
             )
         open_one = partial(open_one, image=open_image(box.root))
     return Dispatcher(
@@ -63,7 +63,7 @@ def _limits(config: FolderConfig) -> Limits:
 
 
 def limits_of(config: PlayConfig, prompt: int) -> PlayLimits:
-    """What a recipe allows a play, with first prompts of at most so many tokens."""
+    """The limits of a play in a recipe, with first prompts of at most `prompt` tokens."""
     stops: Any = {reason.replace("_", " "): action for reason, action in config.stops}
     return PlayLimits(
         plays=config.at_once,

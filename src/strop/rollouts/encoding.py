@@ -1,4 +1,4 @@
-"""From what an environment says to token ids: the only place where a play's text becomes tokens."""
+"""Encodes what an environment says: the only place where a play's text becomes tokens."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from strop_verify.core.user_code import environment_fault
 
 
 def opening_ids(opening: Opening, tokenizer: Tokenizer) -> list[int]:
-    """Tokens of the first prompt."""
+    """Token ids of the first prompt."""
     if opening.sections:
         parts = (
             [*tokenizer.mark(names), *(tokenizer.encode(text) if text else [])]
@@ -28,7 +28,7 @@ def opening_ids(opening: Opening, tokenizer: Tokenizer) -> list[int]:
 
 
 def begun_ids(converse: Converse, tokenizer: Tokenizer) -> list[int]:
-    """Tokens with which the answer to a conversation begins."""
+    """Token ids with which the answer to a conversation begins."""
     text = converse.prefill.removeprefix(converse.mark)
     mark = tokenizer.mark([converse.mark]) if converse.mark else []
     return [*mark, *(tokenizer.encode(text) if text else [])]
@@ -41,7 +41,7 @@ def turn_ids(
     tokenizer: Tokenizer,
     prefill: str = "",
 ) -> list[int]:
-    """Tokens between a completion and the next: the end of the turn, what is said, the start of the next turn."""
+    """Token ids between a completion and the next: end of turn, the messages, start of the next turn."""
     if not opening.messages:
         return tokenizer.encode("\n".join(message.content for message in messages) + prefill)
     ended = completion.token_ids[-1] if completion.finish_reason == "eos" and completion.token_ids else None
@@ -50,12 +50,10 @@ def turn_ids(
 
 
 def demo_turns(demo: Demo, tokenizer: HubTokenizer) -> list[TurnTokens]:
-    """A demonstration in the tokens that its play would have had."""
+    """A demonstration as the tokens that a play of it would have had."""
     opening = demo.opening()
-    given, end = (
-        opening_ids(opening, tokenizer),
-        tokenizer.turn_end if opening.messages else tokenizer.text_end,
-    )
+    given = opening_ids(opening, tokenizer)
+    end = tokenizer.turn_end if opening.messages else tokenizer.text_end
     opens, turns = bool(opening.messages) and not opening.prefill, list[TurnTokens]()
     for number, (text, said) in enumerate(demo.turns()):
         ids = [*tokenizer.encode(text, opens=opens), *end]
@@ -68,8 +66,8 @@ def demo_turns(demo: Demo, tokenizer: HubTokenizer) -> list[TurnTokens]:
 
 
 def demo_misfit(demo: Demo, tokenizer: HubTokenizer, prompt: int, answer: int, play: int | None) -> str:
-    """Why no model could play so within these numbers of tokens, "" if one could. As the dispatcher has it, each answer
-    but the first needs room for `answer` tokens, and no answer is longer.
+    """Why a demonstration does not fit these limits in tokens, "" if it does. As in the dispatcher, each answer but the
+    first needs room for `answer` tokens, and no answer is longer.
     """
     before = 0
     for number, (given, said) in enumerate(demo_turns(demo, tokenizer)):
@@ -86,20 +84,20 @@ def demo_misfit(demo: Demo, tokenizer: HubTokenizer, prompt: int, answer: int, p
 
 @dataclass
 class ExternalHistory:
-    """What somebody else, who keeps the history, asked in one play."""
+    """The prompts of one play whose history an external client keeps."""
 
     asked: list[tuple[Message, ...] | str] = field(default_factory=list)
-    """Of each turn, and of the one that awaits its completion."""
+    """The prompt of each turn, including the one that awaits its completion."""
     begun: list[str] = field(default_factory=list)
-    """With what each of their answers begins: its prompt's, not sampled."""
+    """The unsampled beginning of each answer."""
 
     def place(self, converse: Converse, turns: Sequence[Turn], tokenizer: Tokenizer) -> tuple[int, list[int]]:
         """(row, its new tokens) of a prompt after these turns.
 
-        The longest exchange that it begins with, the answer included, is not encoded again. The prompt goes on in that
-        row if this was its last turn, else in a new one that begins with the same tokens. So does one that the model
-        would not see like this: a template that leaves out earlier thoughts writes the whole prompt anew.
-        Raises ValueError where the chat template refuses the conversation.
+        The longest earlier exchange with which it begins, including the answer, is not encoded again. The prompt
+        continues that row if the exchange was its last turn, else a new row that begins with the same tokens. If the
+        chat template would write the exchange differently now (without earlier thoughts), all is encoded in a new row.
+        Raises ValueError if the chat template refuses the conversation.
         """
         asked, begun = converse.messages or converse.text, begun_ids(converse, tokenizer)
         last = {turn.row: number for number, turn in enumerate(turns)}
@@ -118,7 +116,7 @@ class ExternalHistory:
         return len(last), [*before, *more, *begun]
 
     def _begins(self, asked: tuple[Message, ...] | str, number: int, turn: Turn) -> bool:
-        """Whether a prompt is what was asked and answered at a turn, and more."""
+        """Whether a prompt begins with what was asked and answered at a turn."""
         before, said = self.asked[number], self.begun[number] + turn.completion.text
         if isinstance(asked, str) or isinstance(before, str):
             return isinstance(asked, str) and isinstance(before, str) and asked.startswith(before + said)
@@ -131,7 +129,7 @@ class ExternalHistory:
 def _more(
     asked: tuple[Message, ...] | str, before: tuple[Message, ...] | str, turn: Turn, tokenizer: Tokenizer
 ) -> list[int] | None:
-    """Tokens of what was asked after an answer; None where the answer is not written as it was."""
+    """Tokens of what was asked after an answer; None if the template now writes the answer differently."""
     completion = turn.completion
     if isinstance(asked, str):
         return tokenizer.encode(asked[len(before) + len(completion.text) :])
@@ -142,7 +140,7 @@ def _more(
 
 
 def first_prompt(task: Task, opening: Opening, tokenizer: Tokenizer, most: int) -> list[int]:
-    """The prompt that a play begins with. Raises UserError where it has more than `most` tokens."""
+    """Token ids of a play's first prompt. Raises UserError if there are more than `most`."""
     prompt = opening_ids(opening, tokenizer)
     if len(prompt) > most:
         raise UserError(
@@ -155,9 +153,7 @@ def first_prompt(task: Task, opening: Opening, tokenizer: Tokenizer, most: int) 
 def check_prompts(
     tasks: Iterable[Task], environment: Callable[[Task], Environment], tokenizer: Tokenizer, most: int
 ) -> int:
-    """Tokens of the longest prompt. Raises UserError for the first task whose prompt has more than `most`. Prompts that
-    are known only once their environment is set up are not looked at.
-    """
+    """Tokens of the longest prompt that needs no set-up. Raises UserError for the first with more than `most`."""
     longest = 0
     for task in tasks:
         if (opening := _opening(task, environment)) is not None:
@@ -168,7 +164,7 @@ def check_prompts(
 def without_long_prompts(
     tasks: Iterable[Task], environment: Callable[[Task], Environment], tokenizer: Tokenizer, most: int
 ) -> tuple[list[Task], int]:
-    """The tasks whose prompt has at most `most` tokens or is not known before it is played; tokens of the longest."""
+    """(tasks whose prompt has at most `most` tokens or depends on a set-up, tokens of the longest known prompt)."""
     kept, longest = list[Task](), 0
     for task in tasks:
         opening = _opening(task, environment)
@@ -180,7 +176,7 @@ def without_long_prompts(
 
 
 def _opening(task: Task, environment: Callable[[Task], Environment]) -> Opening | None:
-    """How a play of it begins; None where that is known, or said, only when it is played."""
+    """The opening of a play of the task; None if it depends on a set-up, or is not an `Opening`."""
     made = environment(task)
     if hasattr(made, "setup") and not getattr(made, "begins_without_setup", False):
         return None

@@ -1,4 +1,4 @@
-"""Groups for one training step: draw tasks, play, score, and refill groups that carry no signal.
+"""Groups for a training step: draw tasks, play, score, and replace groups without signal.
 
 Tasks are drawn in shuffled passes over one task set, or over several by their weights.
 """
@@ -18,9 +18,9 @@ from strop_verify.core.rollout import CUT, Group, Rollout, SamplingParams, Score
 from strop_verify.core.task import Task
 
 MAX_REST = 3
-"""A task that gave no signal k times in a row rests for min(2^k - 1, 2^MAX_REST - 1) passes."""
+"""A task without signal k times in a row rests for min(2^k - 1, 2^MAX_REST - 1) passes."""
 MOST_FAULTS = 3
-"""A task over whose groups the grader fails so often in a row is set aside."""
+"""A task is set aside if the grader fails on this many of its groups in a row."""
 _FAILED = f"the grader failed on it {MOST_FAULTS} times"
 
 
@@ -29,30 +29,30 @@ class Stream(Protocol):
 
     @property
     def set_aside(self) -> Mapping[str, str]:
-        """{id: why} of the tasks that are not drawn any more."""
+        """{id: why} of the tasks that are no longer drawn."""
 
     def draw(self, count: int, step: int) -> list[Task]:
         """The next `count` different tasks, or fewer."""
 
     def played(self, group: Group, *, compares: bool) -> None:
-        """Notes what came of a group."""
+        """Records the result of a group."""
 
 
 def failed_by_us(rollout: Rollout) -> bool:
-    """Whether it has no verdict on the model because we failed; that its time was up is no failure."""
+    """Whether the grader failed on a rollout; a play that reached its deadline does not count."""
     return rollout.verdict is not None and not rollout.verdict.scored and rollout.stop_reason != "deadline"
 
 
 @dataclass(frozen=True)
 class TaskShare:
-    """One set's training tasks, and its weight in a training step, from 1."""
+    """A set's training tasks, and its weight by training step, from 1."""
 
     tasks: Sequence[Task]
     weight_at: Callable[[int], float]
 
 
 class _Passes:
-    """Shuffled passes over the tasks of one set; `rest` holds how many more passes a task sits out."""
+    """Shuffled passes over the tasks of one set; `rest` is {task id: passes to sit out}."""
 
     def __init__(self, tasks: Sequence[Task], seed: int) -> None:
         self.tasks = {task.id: task for task in sorted(tasks, key=lambda task: task.id)}
@@ -61,7 +61,7 @@ class _Passes:
         self.rest: dict[str, int] = {}
 
     def draw(self, count: int, gone: Container[str]) -> list[Task]:
-        """The next `count` different tasks, none of those that are `gone`; there must be so many."""
+        """The next `count` different tasks that are not in `gone`; there must be that many."""
         chosen: list[str] = []
         while len(chosen) < count:
             if not self.queue:
@@ -81,11 +81,11 @@ class _Passes:
 
 
 class MixedStream:
-    """Draws from one task set or several; tasks that gave no signal are paused, those on which the grader fails set
-    aside, as are those that are refused.
+    """Draws from one task set or several; pauses tasks without signal, and sets aside tasks that are refused or on
+    which the grader fails.
 
-    Over the steps each set gets its share exactly: a place goes to the set that lacks most of what its weights have
-    promised so far. The whole state is a small JSON value, so a resumed run draws what the first would have drawn.
+    Over the steps each set gets exactly its share: each place goes to the set that is furthest behind its weights. The
+    state is a small JSON value, so a resumed run draws the same tasks.
     """
 
     def __init__(self, sources: Mapping[str, TaskShare], seed: int) -> None:
@@ -102,16 +102,16 @@ class MixedStream:
 
     @property
     def set_aside(self) -> dict[str, str]:
-        """{id: why} of the tasks that are not drawn any more."""
+        """See `Stream`."""
         failed = [task_id for task_id, count in self._faults.items() if count >= MOST_FAULTS]
         return {task_id: _FAILED for task_id in sorted(failed)} | self._refused
 
     def refuse(self, task_id: str, why: str) -> None:
-        """Sets a task aside."""
+        """Sets a task aside for good."""
         self._refused[task_id] = why
 
     def draw(self, count: int, step: int) -> list[Task]:
-        """The next `count` different tasks for a training step, from 1, set by set (fewer when there are fewer)."""
+        """The next `count` different tasks for a training step, from 1, set by set; fewer if there are fewer."""
         gone, places = self.set_aside.keys(), dict.fromkeys(self._sets, 0)
         there = {name: len(passes.tasks.keys() - gone) for name, passes in self._sets.items()}
         for _ in range(count):
@@ -126,7 +126,7 @@ class MixedStream:
         return [task for name, number in places.items() for task in self._sets[name].draw(number, gone)]
 
     def played(self, group: Group, *, compares: bool = True) -> None:
-        """Notes whether the grader failed on a group, and where rewards are compared, whether it carried signal."""
+        """Records whether the grader failed on a group and, if rewards are compared, whether it had signal."""
         if any(failed_by_us(rollout) for rollout in group.rollouts):
             self._faults[group.task_id] = self._faults.get(group.task_id, 0) + 1
         elif self._faults.get(group.task_id, 0) < MOST_FAULTS:
@@ -141,7 +141,7 @@ class MixedStream:
         self._set_of[group.task_id].rest[group.task_id] = 2**silent - 1
 
     def state(self) -> dict[str, Any]:
-        """Everything that a resumed run needs."""
+        """State for a resumed run."""
         of_tasks: dict[str, dict[str, Any]] = {
             "silent": self._silent,
             "faults": self._faults,
@@ -155,7 +155,7 @@ class MixedStream:
         return {"owed": self._owed, "sets": sets}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Takes over a state given by `state`."""
+        """Restores what `state` returned."""
         self._owed, self._silent, self._faults, self._refused = dict(state["owed"]), {}, {}, {}
         for name, passes in self._sets.items():
             kept = state["sets"][name]
@@ -172,8 +172,8 @@ def scored(
     by_turn: bool = False,
     patient: bool = False,
 ) -> list[Rollout]:
-    """The rollouts with their scores and rewards, in order. `by_turn`: also turns that have a verdict, each as a play
-    that ended there. `patient`: see `WeightedRubric.score_all`.
+    """The judged rollouts with scores and rewards, in order. `by_turn`: also scores each turn that has a verdict, as a
+    play that ended there. `patient`: see `WeightedRubric.score_all`.
     """
     judged = [
         JudgedRollout(task, rollout, rollout.verdict)
@@ -193,7 +193,7 @@ def scored(
         one.rollout.model_copy(
             update={
                 "scores": scores[number],
-                "reward": _reward(one.rollout, scores[number]),
+                "reward": None if one.rollout.left_out == "scores" else total(scores[number]),
                 "turns": [
                     _scored_turn(turn, of_turns.get((number, place)))
                     for place, turn in enumerate(one.rollout.turns)
@@ -205,7 +205,7 @@ def scored(
 
 
 def _until(judged: JudgedRollout, place: int) -> JudgedRollout:
-    """A play as if it had ended after the turn at that place."""
+    """A play as if it had ended after turn `place`."""
     turn = judged.rollout.turns[place]
     assert turn.verdict is not None
     so_far = judged.rollout.turns[: place + 1]
@@ -215,10 +215,6 @@ def _until(judged: JudgedRollout, place: int) -> JudgedRollout:
 
 def _scored_turn(turn: Turn, scores: list[Score] | None) -> Turn:
     return turn if scores is None else turn.model_copy(update={"scores": scores, "reward": total(scores)})
-
-
-def _reward(rollout: Rollout, scores: list[Score]) -> float | None:
-    return None if rollout.left_out == "scores" else total(scores)
 
 
 def play_groups(
@@ -235,8 +231,8 @@ def play_groups(
     patient: bool = False,
     done: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Group]:
-    """One group a task, in the tasks' order; a task that comes twice has two. A task drawn again in a later round gets
-    other seeds. `by_turn`, `patient`: see `scored`; `done` hears how many of how many rollouts are there.
+    """One group per task, in order; a repeated task has several. A task drawn again in a later round gets other seeds.
+    `by_turn`, `patient`: see `scored`; `done` gets how many rollouts are done, and of how many.
     """
     set_of = rubric.set_of if isinstance(rubric, RubricBySet) else {}
     by_id = {task.id: task for task in tasks}
@@ -259,15 +255,15 @@ def play_groups(
 
 
 PlayRound = Callable[[Sequence[Task], SamplingParams, int], list[Group]]
-"""(tasks, sampling, round) -> their groups, scored."""
+"""(tasks, sampling, round) -> scored groups."""
 
 
 def fill_step(play: PlayRound, stream: Stream, recipe: Recipe, step: int) -> tuple[list[Group], list[Group]]:
     """(groups to learn from, every group played) in a training step, from 1.
 
-    Groups without signal are replaced by groups of other tasks, up to grpo.max_refill_rounds times ("dynamic
-    sampling", DAPO, arXiv 2503.14476, section 3.2); groups without signal, which move nothing, make up what is still
-    missing.
+    Groups without signal are replaced by groups of other tasks, up to grpo.max_refill_rounds times ("dynamic sampling",
+    DAPO, arXiv 2503.14476, section 3.2); if some are still missing, groups without signal, which have no gradient, fill
+    up the step.
     """
     grpo, params = recipe.grpo, recipe.sampling.params()
     played: list[Group] = []

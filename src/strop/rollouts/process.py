@@ -1,8 +1,8 @@
-"""Process rewards by execution: an answer's beginning is worth the share of the answers that go on from it and pass.
+"""Process rewards by execution: the value of a partial answer is the share of its sampled continuations that pass.
 
 A step is a statement of Python code (Math-Shepherd, arXiv 2312.08935, for lines of a proof; VinePPO, arXiv 2410.01679).
-The value at the end of each step but the last is estimated from `continuations` samples of the same policy, each judged
-as any answer; the last step has the answer's own verdict. Equal beginnings of a task have one value.
+The value at the end of each step but the last is estimated from `continuations` samples of the same policy, judged like
+any answer; the last step has the answer's own verdict. Equal partial answers to a task share one value.
 """
 
 import time
@@ -25,7 +25,7 @@ from strop_verify.core.verdict import Verdict
 
 @dataclass
 class _Beginning:
-    """A task's prompt with the beginning of an answer, and what goes on from it."""
+    """A partial answer to a task, and the verdicts on its continuations."""
 
     task: Task
     prompt: Sequence[int]
@@ -36,7 +36,7 @@ class _Beginning:
 
     @property
     def value(self) -> float | None:
-        """None where nothing could be judged."""
+        """The share of judged continuations that passed, None if none was judged."""
         judged = [verdict for one in self.verdicts if (verdict := one.result()).judged]
         return sum(verdict.passed for verdict in judged) / len(judged) if judged else None
 
@@ -49,7 +49,7 @@ def with_steps(
     continuations: int,
     most: int,
 ) -> list[Group]:
-    """The groups with the steps of each judged answer to a Python task, at most `most`, and the steps' values."""
+    """The groups with steps and their values: at most `most` per judged one-turn answer to a Python task."""
     by_id = {task.id: task for task in tasks}
     known: dict[tuple[str, tuple[int, ...]], _Beginning] = {}
     ends: dict[tuple[int, int], list[int]] = {}
@@ -86,7 +86,7 @@ def with_steps(
 
 
 def step_ends(rollout: Rollout, tokenizer: Tokenizer, most: int) -> list[int]:
-    """Tokens of a one-turn answer up to the end of each of its steps; the last ends with the completion."""
+    """Number of tokens up to the end of each step of a one-turn answer; the last step ends with the completion."""
     completion = rollout.turns[0].completion
     ids, text = completion.token_ids, completion.text
     first = next((line for line in rollout.answer.split("\n") if line.strip()), "")
@@ -97,7 +97,7 @@ def step_ends(rollout: Rollout, tokenizer: Tokenizer, most: int) -> list[int]:
         for end in statement_ends(code)[:-1]
     ]
     inner = [end for end in dict.fromkeys(found) if 0 < end < len(ids)]
-    if len(inner) >= most:  # every few statements one step
+    if len(inner) >= most:  # join statements evenly
         inner = [inner[len(inner) * (number + 1) // most - 1] for number in range(most - 1)]
     return [*inner, len(ids)]
 
@@ -116,7 +116,7 @@ def _in_steps(
 
 
 def _go_on(player: Dispatcher, beginnings: Sequence[_Beginning], params: SamplingParams, count: int) -> None:
-    """Samples and has judged `count` answers from each beginning."""
+    """Samples `count` continuations of each partial answer and submits them to the grader."""
     started, waiting = time.perf_counter(), list[tuple[_Beginning, Future[Completion]]]()
     for one in beginnings:
         opening = player.environment(one.task).begin()

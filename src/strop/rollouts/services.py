@@ -1,8 +1,8 @@
-"""What effects start on: the verifier, threads, programs in jails and a folder for each play; and the life of
-environments, which are set up and closed in the same threads, each with a deadline.
+"""Services for effects: the verifier, threads, jailed programs, a folder per play; and the life cycle of environments,
+which are set up and closed in the same threads, with deadlines.
 
-A thread that passes its deadline cannot be ended. A play whose `setup` does so ends as *infra*; where it comes back
-late, its environment is closed then.
+A thread that misses its deadline cannot be stopped. A play whose `setup` is late ends as *infra*; if `setup` returns
+after that, its environment is closed then.
 """
 
 import inspect
@@ -25,13 +25,13 @@ from strop_verify.core.verdict import Verdict
 from strop_verify.sandbox.programs import PlayFolder, Programs
 
 THREADS = 256
-"""Calls that go on at the same time; others wait."""
+"""Most concurrent calls; others wait."""
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
 class Threads:
-    """Calls functions in threads that keep no process alive."""
+    """Calls functions in daemon threads."""
 
     def __init__(self) -> None:
         self._asked: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
@@ -39,7 +39,7 @@ class Threads:
         self._count = 0
 
     def submit(self, do: Callable[[], T]) -> "Future[T]":
-        """Begins at once, or when a thread is free."""
+        """Calls `do` at once, or when a thread is free."""
         future: Future[T] = Future()
         self._asked.put((future, do))
         if not self._idle.acquire(blocking=False) and self._count < THREADS:
@@ -48,7 +48,7 @@ class Threads:
         return future
 
     def close(self) -> None:
-        """Ends those that have nothing to do, and the others when they are done."""
+        """Ends the idle threads, and the others when they are done."""
         for _ in range(self._count):
             self._asked.put(None)
 
@@ -65,11 +65,11 @@ class Threads:
             if not future.set_running_or_notify_cancel():
                 continue
             fill(future, do)
-            del item, future, do  # not while it waits
+            del item, future, do  # keep nothing alive while waiting
 
 
 class PlayServices:
-    """Of one play; see `core.play.Services`."""
+    """The services of one play; see `core.play.Services`."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class PlayServices:
         programs: Programs,
         surroundings: Callable[[], Surroundings] = Surroundings,
     ) -> None:
-        """`surroundings`: what programs in its folder find, asked for when it is opened."""
+        """`surroundings` says what programs in the folder see; called when the folder is opened."""
         self._verifier, self._threads, self._programs = verifier, threads, programs
         self._surroundings = surroundings
         self._folder: PlayFolder | None = None
@@ -87,7 +87,7 @@ class PlayServices:
 
     @property
     def folder(self) -> PlayFolder:
-        """Opened when it is first asked for. Raises SandboxError once the play is closed."""
+        """The play's folder, opened at first use. Raises SandboxError once the play is closed."""
         with self._lock:
             if self._closed:
                 raise SandboxError("the play was closed")
@@ -110,11 +110,11 @@ class PlayServices:
 
     @property
     def used(self) -> bool:
-        """Whether it has a folder."""
+        """Whether the folder was opened."""
         return self._folder is not None
 
     def close(self) -> None:
-        """Ends what runs in the folder, and removes it. What is about to open it gets an error."""
+        """Ends what runs in the folder, and removes it; later uses get an error."""
         with self._lock:
             self._closed = True
         if self._folder is not None:
@@ -122,15 +122,15 @@ class PlayServices:
 
 
 class Lifecycle:
-    """Sets up and closes the environments of some plays, and what their services hold."""
+    """Sets up and closes environments and their services."""
 
     def __init__(self, threads: Threads, close_seconds: float) -> None:
         self._threads, self._close_seconds = threads, close_seconds
         self._closing: dict[Future[None], float] = {}
-        """When each must have come to its end."""
+        """{running close: its deadline}."""
 
     def set_up(self, environment: Environment, services: PlayServices) -> "Future[None] | None":
-        """Begins to set up; None where there is nothing to do."""
+        """Starts the set-up; None if the environment has none."""
         setup = getattr(environment, "setup", None)
         if setup is None:
             return None
@@ -140,17 +140,14 @@ class Lifecycle:
     def close(
         self, environment: Environment, services: PlayServices, before: "Future[Any] | None", *, held: bool
     ) -> None:
-        """Begins to close, as soon as `before`, a call of the environment that goes on, has come to its end.
-
-        held  whether it was set up
-        """
+        """Closes an environment as soon as `before`, a running call of it, has ended. `held`: whether it was set up."""
         if held or hasattr(environment, "close") or services.used:
             closing = self._threads.submit(partial(_close, environment, services, before))
             self._closing[closing] = time.monotonic() + self._close_seconds
         self._closing = {future: at for future, at in self._closing.items() if not self._settled(future, at)}
 
     def finish(self) -> None:
-        """Waits until all are closed, or late."""
+        """Waits until all are closed, or their deadlines have passed."""
         for future, at in self._closing.items():
             wait([future], timeout=max(0.0, at - time.monotonic()))
             self._settled(future, 0.0)
@@ -169,7 +166,7 @@ class Lifecycle:
 
 def _close(environment: Environment, services: PlayServices, before: "Future[Any] | None") -> None:
     if before is not None and not before.done():
-        services.close()  # ends a program that it waits for
+        services.close()  # ends a program that the call may wait for
         wait([before])
     try:
         getattr(environment, "close", lambda: None)()

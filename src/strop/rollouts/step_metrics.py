@@ -1,4 +1,4 @@
-"""What a step's rollouts say about policy and grader, for its line of metrics."""
+"""The metrics of a step's rollouts: about the policy and about the grader."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,9 +15,7 @@ _JUDGED = (Outcome.FAILED, Outcome.TAMPERED)
 def step_metrics(
     played: Sequence[Group], learnt: Sequence[Group], *, mask_truncated: bool = False
 ) -> dict[str, Any]:
-    """Means over all rollouts played in a step, and how many groups there were. The reward is None where no rollout has
-    one.
-    """
+    """Means over all rollouts played in a step, and counts of groups. The reward is None if no rollout has one."""
     rows = list(rollouts_of(played))
     lengths = [len(turn.completion.token_ids) for r in rows for turn in r.turns]
     logprobs = [p for r in rows for turn in r.turns for p in turn.completion.logprobs]
@@ -49,8 +47,8 @@ def step_metrics(
 
 
 def teaches(group: Group, mask_truncated: bool = False) -> bool:
-    """Whether its rewards differ, or an advantage that does not compare them (a running baseline) is not zero, and any
-    of its rollouts carries loss.
+    """Whether a group moves the policy: some rollout carries loss, and the rewards differ or, for advantages that do
+    not compare them (a running baseline), an advantage is not 0.
     """
     if all(
         r.left_out or r.reward is None or (mask_truncated and r.truncated) or not r.turns
@@ -63,7 +61,7 @@ def teaches(group: Group, mask_truncated: bool = False) -> bool:
 
 
 def _turns(rows: Sequence[Rollout]) -> dict[str, float]:
-    """Turns a play, and how often and how long its environment acted; empty where plays have one turn and no effect."""
+    """Turns per play, and number and duration of effects; {} if all plays have one turn and no effect."""
     events = [turn.events for row in rows for turn in row.turns]
     if not any(events) and not _of_many(rows):
         return {}
@@ -81,7 +79,7 @@ def _of_many(rows: Sequence[Rollout]) -> bool:
 
 
 def _stops(rows: Sequence[Rollout]) -> dict[str, float]:
-    """Share of the plays that ended for each reason; empty where all have one turn and were answered."""
+    """{stop reason: share of the plays}; {} if all have one turn and were answered."""
     count = Counter(row.stop_reason for row in rows)
     if not {*count} - {"answered"} and not _of_many(rows):
         return {}
@@ -89,7 +87,7 @@ def _stops(rows: Sequence[Rollout]) -> dict[str, float]:
 
 
 def _by_set(played: Sequence[Group]) -> dict[str, dict[str, float]]:
-    """Means over the rollouts of each task set, by its name; empty where the run has only one."""
+    """{task set: means over its rollouts}; {} if the run has only one."""
     found = {}
     for name in sorted({group.task_set for group in played} - {""}):
         groups = [group for group in played if group.task_set == name]
@@ -106,14 +104,14 @@ def _by_set(played: Sequence[Group]) -> dict[str, dict[str, float]]:
 
 
 def _pass_rate(rows: Sequence[Rollout]) -> dict[str, float]:
-    """Share of the judged answers that passed; empty where nothing is there to judge them."""
+    """Share of the judged answers that passed; {} if rewards alone score the answers."""
     judged = [float(r.verdict.passed) for r in rows if r.verdict and r.verdict.judged]
     left_to_rewards = any(r.verdict and r.verdict.outcome is Outcome.UNJUDGED for r in rows)
     return {} if left_to_rewards and not judged else {"pass_rate": _mean(judged)}
 
 
 def _pass_rate_error(groups: Sequence[Group]) -> dict[str, float]:
-    """Standard error of the pass rate over the groups; empty where fewer than two are judged."""
+    """Standard error of the pass rate over groups; {} if fewer than two are judged."""
     rates = [
         _mean([float(r.verdict.passed) for r in judged])  # type: ignore[union-attr]
         for group in groups
@@ -123,9 +121,8 @@ def _pass_rate_error(groups: Sequence[Group]) -> dict[str, float]:
 
 
 def _reward_auc(groups: Sequence[Group]) -> dict[str, float]:
-    """How well the reward tells answers of a group that passed from those that failed: the chance that one of the
-    former has more, of equals 1/2; mean over the groups that have both. Empty where there is none, and where the reward
-    is passing alone, which has nothing to be held against.
+    """Probability that an answer that passed has a higher reward than one of its group that failed (1/2 if equal), mean
+    over groups that have both; {} if there are none, or if `passed` alone is the reward.
     """
     weighted = {s.name for r in rollouts_of(groups) for s in r.scores if s.weight}
     if weighted <= {"passed"}:
@@ -144,7 +141,7 @@ def _reward_auc(groups: Sequence[Group]) -> dict[str, float]:
 
 
 def _stage_rates(rows: Sequence[Rollout]) -> dict[str, float]:
-    """Share of the judged answers that passed each stage, for the stages that ran at all."""
+    """{stage that ran: share of the judged answers that passed it}."""
     verdicts = [r.verdict for r in rows if r.verdict and r.verdict.judged]
     names = dict.fromkeys(stage.name for verdict in verdicts for stage in verdict.stages)
     found = {name: [verdict.stage(name) for verdict in verdicts] for name in names}
@@ -158,10 +155,10 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def contradiction(rollout: Rollout) -> str:
-    """How a rollout contradicts itself, in a few words; "" when it does not.
+    """How a rollout contradicts itself, "" if it does not: only a bug of the grader can cause that.
 
-    A verdict is contradicted by its stages (lint apart, which is never the outcome), by its tests, by the score of the
-    reward `passed`, and an *error* by any score or reward. Nothing of this can happen unless the grader has a bug.
+    A verdict is contradicted by its stages (except lint, which never decides the outcome), by its tests, by the score
+    of the reward `passed`, and an *error* by any score or reward.
     """
     verdict = rollout.verdict
     if verdict is None:
@@ -184,7 +181,7 @@ def contradiction(rollout: Rollout) -> str:
 
 
 def refused(verdict: Verdict | None) -> bool:
-    """Whether an answer's stages are all green and it did not pass: tests that assert nothing, unsafe code, ..."""
+    """Whether an answer passed all stages but was not accepted: tests that assert nothing, unsafe code, ..."""
     return (
         verdict is not None
         and verdict.outcome in _JUDGED
@@ -194,7 +191,7 @@ def refused(verdict: Verdict | None) -> bool:
 
 
 def duplicates(groups: Sequence[Group]) -> float:
-    """Share of a group's answers that equal another of the same group, mean over groups; 0 without groups."""
+    """Share of answers that equal another one of their group, mean over groups; 0 without groups."""
     shares = []
     for group in groups:
         counts = Counter(rollout.answer for rollout in group.rollouts)

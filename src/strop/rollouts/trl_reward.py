@@ -6,10 +6,10 @@
 
 The data set has the column `prompt`, as always with TRL, and `task`: a task line as text (docs/formats.md), for example
 `{"prompt": ..., "task": task.model_dump_json()}`. Instead of `task` it may have the columns `check` (JSON text or a
-mapping) and optionally `id` and `language`. JSON text is exact. A mapping has gone through Arrow, which gives every row
-the keys of all rows, null where a row had none: those that a check cannot mean are left out, and a null in a case's
-own mappings, which may be a value or none, is refused. An answer that the grader failed to verify gets None, which TRL
-reads as "not scored".
+mapping) and optionally `id`, `language`, `reference` and `signature`. JSON text is exact. A mapping has gone through
+Arrow, which gives every row the keys of all rows, with null for missing ones: nulls that a check cannot mean are
+dropped; a null in a case's own mappings, which is ambiguous, is refused. An answer that the grader failed to verify
+gets None, which TRL reads as "not scored".
 """
 
 import atexit
@@ -41,11 +41,11 @@ def verdict_reward(
     """A TRL reward function, `(prompts, completions, **columns) -> list[float | None]`.
 
     reward            a built-in reward (passed, tests, build, ...) or "file.py:function"; also the function's name
-    verifier          who verifies; by default one is opened at the first call and closed when the process ends
-    continues_prompt  True where a completion continues the code that its text prompt began (base models); else it
-                      holds the whole code, bare or in a fenced block
+    verifier          by default one is opened at the first call and closed when the process ends
+    continues_prompt  True if a completion continues the code that its text prompt began (base models); else it holds
+                      the whole code, bare or in a fenced block
 
-    Raises UserError for an unknown reward; the function does for a batch without usable tasks.
+    Raises UserError for an unknown reward; the reward function does for a batch without usable tasks.
     """
     if reward in _NEEDS_TOKENS:
         raise UserError(f"reward {reward!r} needs to know how sampling ended, which TRL does not pass")
@@ -55,7 +55,7 @@ def verdict_reward(
     def score(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
         tasks = _tasks(columns, len(completions))
         codes = [
-            _code(task, prompt, completion, continues_prompt)
+            _said(prompt) + _said(completion) if continues_prompt else answer_in(_said(completion), task)
             for task, prompt, completion in zip(tasks, prompts, completions, strict=True)
         ]
         judge = opened.get()
@@ -69,14 +69,14 @@ def verdict_reward(
 
 
 class OpenedVerifier:
-    """The verifier, opened at first use."""
+    """A verifier that is opened at first use unless one is given."""
 
     def __init__(self, given: Verifier | None) -> None:
         self._verifier = given
         self._lock = threading.Lock()
 
     def get(self) -> Verifier:
-        """It is closed when the process ends, where it was opened here."""
+        """The verifier; if opened here, it is closed when the process ends."""
         with self._lock:
             if self._verifier is None:
                 self._verifier = open_verifier()
@@ -104,7 +104,7 @@ def _tasks(columns: Mapping[str, Any], count: int) -> list[Task]:
 
 @lru_cache(maxsize=4096)
 def task_of_line(text: str) -> Task:
-    """The task of a column's text. Raises UserError for what is none, or has no tests."""
+    """The task in a column's text. Raises UserError for an invalid task, or one without tests."""
     try:
         task = Task.model_validate({"statement": "", **json.loads(text)})
     except ValidationError as error:
@@ -119,23 +119,18 @@ def task_of_line(text: str) -> Task:
 
 
 def _plain(check: Any) -> Any:
-    """A check as a mapping; fields that Arrow added to make rows alike are left out."""
+    """A check as a mapping, without the nulls that Arrow added."""
     if isinstance(check, str):
         return json.loads(check)
     return without_arrow_nulls(check) if isinstance(check, Mapping) else check
 
 
 def _filled(task: Any) -> Any:
-    """A task line that went through Arrow, as it was."""
+    """A task line without the nulls that Arrow added."""
     if not isinstance(task, Mapping):
         return task
     kept = {key: value for key, value in task.items() if value is not None}
     return {**kept, "check": _plain(kept["check"])} if "check" in kept else kept
-
-
-def _code(task: Task, prompt: Any, completion: Any, continues_prompt: bool) -> str:
-    text = _said(completion)
-    return _said(prompt) + text if continues_prompt else answer_in(text, task)
 
 
 def _said(message: Any) -> str:

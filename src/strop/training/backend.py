@@ -1,9 +1,8 @@
-"""The trained model: the one place that knows whether its weights are whole, in parts, wrapped or adapters.
+"""The trained model: the one place that knows whether its weights are whole, sharded, wrapped or adapters.
 
-Here every process holds them whole (DDP keeps them alike), with LoRA adapters (PEFT) or all of them trained;
-`training.sharded` has the classes whose processes hold parts. What is marked *collective* is called by all processes:
-one that holds a part of the weights needs the others for it. Checkpoints are the same files whatever wrote them: any
-engine goes on from another's, with any number of processes.
+Here every process holds all weights (DDP keeps them equal) and trains all of them or LoRA adapters (PEFT);
+`training.sharded_backends` has the classes that shard. All processes must call what is marked *collective*: one that
+holds a shard needs the others. Checkpoints are the same files for every engine and number of processes.
 """
 
 import math
@@ -29,24 +28,23 @@ from strop.training.ranks import Ranks
 from strop_verify.core.errors import UserError
 
 SMALL = 256 << 10
-"""Bytes of blocks that stay with the process under adapters. Their gradients, small and kept, lie between large
-activations that are freed, as weights in four bits lie between those that they were made from, and the heap would grow
-by the gaps.
+"""With adapters, freed blocks below this many bytes stay with the process. Small gradients that are kept lie between
+large activations that are freed (and 4-bit weights between their sources); the gaps would make the heap grow.
 """
 MAMBAS = ("falcon_h1", "mamba", "mamba2", "falcon_mamba", "nemotron_h")
-"""Model types of which PEFT refuses adapters for `out_proj`."""
+"""Model types for which PEFT refuses adapters on `out_proj`."""
 WARM = "warm"
-"""Folder of a run with the model after the warm start, where a resumed run needs it (`keeps_warm`)."""
+"""Folder of a run with the model after the warm start, if a resumed run needs it (`keeps_warm`)."""
 
 
 class TrainingBackend:
-    """The model of a run and, from `prepare` on, its optimiser.
+    """The model of a run and, after `prepare`, its optimiser.
 
-    model      as transformers loaded it, adapters in place from `prepare` on: what policies sample from
-    wrapped    what the update computes with, from `prepare` on
-    device     where batches go, from `prepare` on
-    folder     of the model that training begins with, None for the recipe's own: adapters name it
-    start      that model, frozen, from `prepare` on, where a KL term needs it and there are no adapters to leave out
+    model      as transformers loaded it, with adapters after `prepare`: what policies sample from
+    wrapped    what the update computes with, after `prepare`
+    device     where batches go, after `prepare`
+    folder     of the model that training starts from, which adapters name as their base; None for the recipe's model
+    start      that model, frozen, after `prepare`, if a KL term needs it and there are no adapters to disable
     """
 
     wrapped: Any
@@ -54,9 +52,9 @@ class TrainingBackend:
     start: Any = None
     folder: Path | None = None
     home: str | None = None
-    """Device that the model is loaded to; None is the one that computes."""
+    """Device that the model is loaded to; None for the one that computes."""
     in_parts = False
-    """Whether no process holds all weights, so that `model` cannot be sampled from."""
+    """Whether the weights are sharded, so that `model` cannot be sampled from."""
 
     def __init__(self, model: PreTrainedModel, recipe: Recipe, ranks: Ranks) -> None:
         self.model, self.ranks, self._recipe = model, ranks, recipe
@@ -66,23 +64,20 @@ class TrainingBackend:
     def load(
         cls, recipe: Recipe, ranks: Ranks, *, ends: Collection[int] = (), folder: Path | None = None
     ) -> "TrainingBackend":
-        """With the model that the recipe names, or that in `folder`; saved, it ends answers at the ids `ends`.
-
-        Raises UserError where there is none.
-        """
+        """Loads the recipe's model, or that in `folder`; `ends` are its end-of-answer token ids. Raises UserError."""
         if recipe.model.lora.rank:
             keep_freed_memory(below=SMALL)
         model = _loaded(recipe, folder, cls.home)
         if ends and (generation := model.generation_config):
             generation.eos_token_id, generation._from_model_config = sorted(ends), False
         if not recipe.model.train_embeddings:
-            model.get_input_embeddings().requires_grad_(False)  # and the head, where it is tied to it
+            model.get_input_embeddings().requires_grad_(False)  # and a tied head
         backend = cls(model, recipe, ranks)
         backend.folder = folder
         return backend
 
     def prepare(self) -> None:
-        """Adapters, optimiser, wrapper: called once, before the first update. Collective."""
+        """Adds adapters, optimiser and wrapper; called once, before the first update. Collective."""
         recipe = self._recipe
         if recipe.model.gradient_checkpointing:
             self.model.gradient_checkpointing_enable({"use_reentrant": False})
@@ -95,14 +90,14 @@ class TrainingBackend:
         self._wrap()
 
     def _wrap(self) -> None:
-        # Buffers are alike; sent in each pass, they would hang where processes make unlike numbers of passes.
+        # Buffers are equal; broadcasting them in each pass would hang where the numbers of passes differ.
         alike = DistributedDataParallelKwargs(broadcast_buffers=False)
         self._accelerator = Accelerator(cpu=not torch.cuda.is_available(), kwargs_handlers=[alike])
         self.device = self._accelerator.device
         self.wrapped, self._optimiser = self._accelerator.prepare(self._bare, self._adamw())
 
     def _adamw(self) -> torch.optim.AdamW:
-        """Over the trained weights as they are now: after what replaces them."""
+        """Over the trained weights as they are now; call it after anything that replaces them."""
         optim = self._recipe.optim
         self._trained = [weight for weight in self._bare.parameters() if weight.requires_grad]
         options = {"betas": optim.betas, "weight_decay": optim.weight_decay}
@@ -110,7 +105,7 @@ class TrainingBackend:
 
     @contextmanager
     def reference(self) -> Iterator[Any]:
-        """To compute with: the model that training began with; of one with LoRA, itself without its adapters."""
+        """The model that training started from, to compute with; under LoRA, the model without its adapters."""
         if self.start is not None:
             yield self.start
             return
@@ -120,25 +115,25 @@ class TrainingBackend:
         no_dropout(self._bare)
 
     def head(self, model: Any) -> Any:
-        """The output embedding of `wrapped` or of what `reference` gives."""
+        """The output embedding of `wrapped` or of what `reference` yields."""
         return extract_model_from_parallel(model).get_output_embeddings()
 
     def named_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """The whole weights by transformers' names, adapters added in, one after another. Collective."""
+        """The full weights under transformers' names, adapters merged, one after another. Collective."""
         return named_weights(self.model)
 
     def micro_batch(self, last: bool) -> AbstractContextManager[Any]:
-        """For forward and backward of one micro-batch: gradients are exchanged in an update's last one alone."""
+        """Context for one micro-batch's forward and backward pass; gradients are exchanged only in the last one."""
         accumulated: AbstractContextManager[Any] = self._accelerator.no_sync(self.wrapped)
         return nullcontext() if last else accumulated
 
     def backward(self, loss: torch.Tensor) -> None:
-        """Adds the gradient of this process's part of a loss that is a sum over all processes'."""
+        """Adds the gradient of this process's part of a loss that is summed over processes."""
         (loss * self.ranks.world).backward()  # gradients are averaged
 
     def step(self, learning_rate: float | None, max_grad_norm: float) -> float:
-        """One update by the gradients, which it drops; returns their norm before they were clipped. Without a rate, and
-        where the norm is not finite, nothing else changes. Collective.
+        """Applies and drops the gradients; returns their norm before clipping. Without a rate, or if the norm is not
+        finite, the gradients are only dropped. Collective.
         """
         norm = float(whole(torch.nn.utils.clip_grad_norm_(self._trained, max_grad_norm)))
         if learning_rate is not None and math.isfinite(norm):
@@ -153,7 +148,7 @@ class TrainingBackend:
         return all(self.ranks.gather(all(bool(weight.isfinite().all()) for weight in self._held())))
 
     def _held(self) -> list[torch.Tensor]:
-        """What this process holds of the trained weights."""
+        """This process's share of the trained weights."""
         return list(self._trained)
 
     def save(self, folder: Path) -> None:
@@ -164,16 +159,16 @@ class TrainingBackend:
             torch.save(state, folder / OPTIMISER)
 
     def save_model(self, folder: Path) -> None:
-        """Writes the model as transformers loads it, of one with LoRA the adapters. Collective."""
+        """Writes the model, or its LoRA adapters, as transformers loads it. Collective."""
         weights = self._gathered()
         if self.ranks.main:
             self._bare.save_pretrained(folder, **({} if weights is None else {"state_dict": weights}))
-            (folder / "README.md").unlink(missing_ok=True)  # PEFT's form of a card, not filled in
+            (folder / "README.md").unlink(missing_ok=True)  # PEFT's empty template
             if self._bare is not self.model and (whole := self.model.generation_config):
                 GenerationConfig(eos_token_id=whole.eos_token_id).save_pretrained(folder)
 
     def load_checkpoint(self, folder: Path) -> bool:
-        """Takes over what `save` wrote; False where the optimiser's state is not there any more. Collective."""
+        """Loads what `save` wrote; returns False if the optimiser's state was dropped. Collective."""
         from safetensors.torch import load_file
 
         adapters = folder / "adapter_model.safetensors"
@@ -188,19 +183,19 @@ class TrainingBackend:
         return True
 
     def _gathered(self) -> dict[str, torch.Tensor] | None:
-        """What `save_model` writes by the model's own names, whole, in rank 0; None where the model has it so."""
+        """{parameter: full weight} for `save_model`, in rank 0; None if the model holds its weights whole."""
         return None
 
     def _optimiser_state(self) -> dict[str, Any]:
-        """As torch's AdamW gives it, whole, in rank 0."""
+        """The full state in the format of torch's AdamW, in rank 0."""
         return dict(self._optimiser.state_dict())
 
     def _kept_dtype(self) -> torch.dtype:
-        """In which the trained weights are kept."""
+        """Type of the trained weights."""
         return self._bare.dtype
 
     def _take_over(self, weights: dict[str, torch.Tensor], *, adapters: bool) -> None:
-        """Takes over whole weights, by PEFT's names where they are adapters."""
+        """Loads full weights; `adapters`: under PEFT's names."""
         if adapters:
             from peft import set_peft_model_state_dict
 
@@ -212,7 +207,7 @@ class TrainingBackend:
         self._optimiser.load_state_dict(state)
 
     def close(self) -> None:
-        """Frees the optimiser's state and the gradients: most of the memory. The model stays, adapters in place."""
+        """Frees the optimiser's state and the gradients, which are most of the memory; the model stays usable."""
         self._bare.zero_grad(set_to_none=True)
         self._bare.eval()
         self._optimiser.state.clear()
@@ -220,12 +215,12 @@ class TrainingBackend:
 
 
 def whole(value: torch.Tensor) -> torch.Tensor:
-    """Of a tensor in parts (DTensor) the whole one. Collective."""
+    """The full tensor of a DTensor; any other tensor as it is. Collective."""
     return value.full_tensor() if hasattr(value, "full_tensor") else value
 
 
 def keeps_warm(recipe: Recipe) -> bool:
-    """Whether the model after the warm start is needed later: as KL reference, under adapters, or by controls."""
+    """Whether the warm-started model is needed later: as KL reference, under adapters, or by controls."""
     later = recipe.grpo.beta or recipe.model.lora.rank or recipe.evaluation.controls
     return recipe.sft.warm_start and bool(later)
 
@@ -252,7 +247,7 @@ def _loaded(recipe: Recipe, folder: Path | None, device: str | None = None) -> P
 
 
 def _with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:
-    """The model with LoRA adapters in place (PEFT), or as it is for full training."""
+    """The model with LoRA adapters (PEFT), or unchanged for full training."""
     if lora.rank == 0:
         return model
     from peft import LoraConfig as PeftLora
@@ -264,7 +259,7 @@ def _with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:
     options["exclude_modules"] = without
     named = target if isinstance(target, list) else []
     if lost := [name for name in without if name in named or name.rpartition(".")[2] in named]:
-        fault = f"model.lora.target_modules: adapters of {lost[0]} would have no part in the model"
+        fault = f"model.lora.target_modules: adapters of {lost[0]} would have no effect"
         raise UserError(f"{fault}; leave {lost[0].rpartition('.')[2]} out")
     try:
         return get_peft_model(model, PeftLora(**options, target_modules=target, task_type="CAUSAL_LM"))
@@ -279,9 +274,8 @@ def _with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:
 
 @torch.no_grad()
 def unadaptable(model: PreTrainedModel) -> list[str]:
-    """Names of linear layers whose adapters would not be part of the model: layers that a forward pass never calls, as
-    the model takes their weights itself or none of their kind, layers that share a weight with others, and those whose
-    weights Mamba's fused kernels take.
+    """Names of linear layers that cannot take adapters: those that no forward pass calls (the model reads their weights
+    itself, or none of that name), those that share a weight, and those whose weights Mamba's fused kernels read.
     """
     linear = {module: name for name, module in model.named_modules() if isinstance(module, torch.nn.Linear)}
     called: set[str] = set()

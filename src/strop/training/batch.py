@@ -1,4 +1,4 @@
-"""From a step's groups to the batch that the update consumes: what is too old, advantages, masks, minibatches."""
+"""Turns a step's groups into the batch that the update consumes: staleness, advantages, masks, minibatches."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,65 +10,60 @@ from strop_verify.core.rollout import Batch, Group, Rollout, Sample, Turn, at_sa
 
 
 def age(group: Group, version: int) -> int:
-    """Steps between the weights that began to play a group and those of `version`.
+    """Steps between `version` and the weights with which a group's plays began.
 
-    The first turns count, not the last: how long a play took says nothing about its age, so to drop by age favours
-    neither short nor long answers.
+    The first turn counts, not the last, so dropping by age favours neither short nor long plays.
     """
     began = [rollout.turns[0].completion.policy_version for rollout in group.rollouts if rollout.turns]
     return version - min(began, default=version)
 
 
 def too_old(group: Group, version: int, grpo: GrpoConfig) -> bool:
-    """Whether there is nothing to learn from a group at `version`: it leaves the loss as a whole."""
+    """Whether a group is too old at `version` and is dropped from the loss."""
     return grpo.older == "drop" and age(group, version) > grpo.max_staleness
 
 
 class Advantages:
-    """Gives rollouts the advantages that a recipe asks for."""
+    """Computes the advantages that a recipe asks for."""
 
     def __init__(self, form: config.Advantage) -> None:
-        """Raises UserError for an advantage that cannot be had."""
+        """Raises UserError for an advantage that does not exist or refuses its options."""
         self._name = form.type
         self._kind: Any = find_advantage(form)
 
     def of(self, groups: Sequence[Group]) -> list[Group]:
-        """The groups with an advantage a rollout, and where the recipe has them, a turn. Raises UserError."""
+        """The groups with an advantage per rollout or, if the recipe asks for it, per turn. Raises UserError."""
         return weighed(self._name, self._kind, groups)
 
     def state(self) -> dict[str, Any]:
-        """What a resumed run needs."""
+        """State for a resumed run."""
         return self._kind.state() if isinstance(self._kind, Stateful) else {}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Takes over a state given by `state`."""
+        """Restores what `state` returned."""
         if isinstance(self._kind, Stateful):
             self._kind.load(state)
-
-
-def _as_they_are(drawn: Sequence[tuple[Rollout, Sample]]) -> list[Sample]:
-    return [sample for _, sample in drawn]
 
 
 def batch_of(
     groups: Sequence[Group],
     grpo: GrpoConfig,
-    taught: Callable[[Sequence[tuple[Rollout, Sample]]], Sequence[Sample]] = _as_they_are,
+    taught: Callable[[Sequence[tuple[Rollout, Sample]]], Sequence[Sample]] | None = None,
 ) -> Batch:
-    """The batch of groups that have advantages. Each minibatch gets its part of the groups with signal. Plays in which
-    nothing was sampled have no part in it.
+    """The batch of groups that have advantages, without plays in which nothing was sampled. Groups with signal are
+    spread evenly over the minibatches.
 
-    taught  gives a minibatch's samples what a teacher adds to their advantages
+    taught  adds a teacher's part to the advantages of a minibatch's samples
     """
     ordered = sorted(groups, key=lambda group: not group.has_signal)
     parts = (ordered[number :: grpo.minibatches] for number in range(grpo.minibatches))
     played = ([r for group in part for r in group.rollouts if r.turns] for part in parts)
     drawn = ([(r, s) for r in part for s in samples_of(r, grpo.mask_truncated)] for part in played)
-    return Batch(tuple(tuple(taught(part)) for part in drawn))
+    return Batch(tuple(tuple(taught(part) if taught else [s for _, s in part]) for part in drawn))
 
 
 def samples_of(rollout: Rollout, mask_truncated: bool) -> list[Sample]:
-    """One rollout's tokens, a sample for each of its rows, which share its weight."""
+    """A rollout's samples: one per row of tokens; they share its weight."""
     rows = rollout.rows()
     if len(rows) == 1:
         return [sample_of(rollout, mask_truncated)]
@@ -78,8 +73,8 @@ def samples_of(rollout: Rollout, mask_truncated: bool) -> list[Sample]:
 
 
 def sample_of(rollout: Rollout, mask_truncated: bool, weight: float = 1.0) -> Sample:
-    """One row's tokens. None carries loss where it was not scored or is left out of it, or truncated under overlong
-    filtering (DAPO, arXiv 2503.14476, section 3.4).
+    """One row's tokens. None carries loss if the rollout has no reward, is left out of the loss, or is truncated under
+    overlong filtering (DAPO, arXiv 2503.14476, section 3.4).
     """
     out = bool(rollout.left_out) or rollout.reward is None or (mask_truncated and rollout.truncated)
     turns = rollout.turns
@@ -93,7 +88,7 @@ def sample_of(rollout: Rollout, mask_truncated: bool, weight: float = 1.0) -> Sa
 
 
 def _of_tokens(turn: Turn, rollout: Rollout) -> list[float]:
-    """The advantage of each sampled token: its step's, its turn's or its play's."""
+    """The advantage of each sampled token: that of its step, its turn or its rollout."""
     count, found = len(turn.completion.token_ids), list[float]()
     if any(step.advantage is not None for step in turn.steps):
         for step in turn.steps:

@@ -1,5 +1,5 @@
-"""What a run is made of before a model is loaded: task sets, rewards and environment, by the recipe or the caller; and
-a task as played by who knows its answer.
+"""Task sets, rewards and environment of a run, from the recipe or the calling process; and a task played by someone who
+knows its answer.
 """
 
 import json
@@ -33,24 +33,24 @@ from strop_verify.core.task import Task
 from strop_verify.verification.project.needs import copies_left
 
 GIVEN = "given.json"
-"""File of a run folder that notes what the process that began it brought."""
+"""File of a run folder that records what the process that started the run passed in."""
 
 
 @dataclass(frozen=True)
 class Overrides:
-    """What the calling process brings to a run, each in place of what the recipe names.
+    """What the calling process passes to a run, each in place of what the recipe names.
 
-    tasks  split by their own field; where one has none, by tasks.held_out_fraction as tasks from a source are
+    tasks  split by their own field if all have it, else by tasks.held_out_fraction
     """
 
     tasks: Sequence[Task] | None = None
     rubric: WeightedRubric | None = None
     environment: EnvironmentFactory | str | None = None
     made: list[TaskSet] | None = None
-    """The task sets, where they were made before."""
+    """The task sets, if already built."""
 
     def names(self) -> dict[str, Any]:
-        """What it is, for a reader and to know it again."""
+        """A JSON description, to read and to recognise the overrides again."""
         kind, named = self.environment, dict[str, Any]()
         if self.tasks is not None:
             digest = content_hash([(task.id, task.split) for task in self.tasks])
@@ -64,14 +64,14 @@ class Overrides:
         return named
 
     def check(self, run: Path) -> None:
-        """Raises UserError where the run of that folder was begun with other things than these."""
+        """Raises UserError if the run in that folder was started with other overrides."""
         path, now = run / GIVEN, self.names()
         before = json.loads(path.read_text()) if path.is_file() else {}
         if differs := [name for name in {**before, **now} if before.get(name) != now.get(name)]:
             brought = ", ".join(before) or "nothing"
             remedy = f"strop.train(..., resume={str(run)!r})"
             raise UserError(
-                f"{run} was begun by a program that brought {brought} of its own; resume it with the same by {remedy} "
+                f"{run} was started by a program that passed {brought} of its own; resume it with the same by {remedy} "
                 f"(not the same: {', '.join(differs)})"
             )
 
@@ -80,12 +80,12 @@ class Overrides:
         if self.made is not None:
             return self.made
         if self.names() and isinstance(recipe.tasks, list):
-            fault = "tasks, rewards or environment of a program need a recipe with one task set"
+            fault = "tasks, rewards or an environment passed by a program need a recipe with one task set"
             raise UserError(f"{fault}; this one has {len(recipe.tasks)}")
         if self.tasks is None:
             return task_sets(recipe, say)
         if len({task.id for task in self.tasks}) < len(self.tasks) or not self.tasks:
-            raise UserError("the tasks given are none, or one of them is given twice; give each once")
+            raise UserError("tasks is empty or has duplicates; pass each task once")
         config = recipe.task_set.model_copy(update={"source": "given"})
         recipe, tasks = recipe.model_copy(update={"tasks": config}), list(self.tasks)
         if not all(task.split for task in tasks):
@@ -97,7 +97,7 @@ NOTHING = Overrides()
 
 
 def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:
-    """The rewards of the run, or of each set. Raises UserError."""
+    """The rewards of the run, by task set if there are several. Raises UserError."""
     rubrics = {
         one.name: WeightedRubric.from_names([(reward.name, reward.weight) for reward in one.recipe.rewards])
         for one in sets
@@ -109,7 +109,7 @@ def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:
 
 @dataclass(frozen=True)
 class PlayedBySet:
-    """Makes the environment of each task as its set is played."""
+    """Makes each task's environment as its task set says."""
 
     makers: Mapping[str, BoundEnvironment]
     set_of: Mapping[str, str]
@@ -120,7 +120,7 @@ class PlayedBySet:
 
     @property
     def control(self) -> "PlayedBySet | None":
-        """As of `BoundEnvironment`; sets that are held against nothing are played as they are."""
+        """See `BoundEnvironment`; sets without a control are played unchanged."""
         controls = {name: maker.control for name, maker in self.makers.items()}
         if not any(controls.values()):
             return None
@@ -132,7 +132,7 @@ class PlayedBySet:
 def environment_of(
     sets: Sequence[TaskSet], kind: EnvironmentFactory | str | None
 ) -> BoundEnvironment | PlayedBySet:
-    """How each task is played; `kind` takes the place of tasks.environment."""
+    """How each task is played; `kind` replaces tasks.environment."""
     makers = {one.name: played_by(one.recipe, kind=kind) for one in sets}
     if len(sets) == 1:
         return makers[sets[0].name]
@@ -146,10 +146,10 @@ def prompts_that_fit(
     say: Callable[[str], None],
     longest: int = 0,
 ) -> tuple[list[TaskSet], int]:
-    """The sets without the tasks that `tasks.too_long` leaves out, of which `say` hears; tokens of the longest prompt,
-    `longest` at the least.
+    """(the sets without the tasks that `tasks.too_long` leaves out, tokens of the longest prompt, at least `longest`).
+    `say` gets the counts of tasks left out.
 
-    Raises UserError for a longer one that is to be refused, and where no training task is left.
+    Raises UserError for a longer prompt if `tasks.too_long` refuses it, and if no training task is left.
     """
     kept = list[TaskSet]()
     for one in sets:
@@ -166,12 +166,12 @@ def prompts_that_fit(
         place = f"{one.name}: " if one.name else ""
         if any(fewer):
             say(
-                f"{place}left out, as their prompts have more than tasks.max_prompt_tokens={most}: {fewer[0]} of "
+                f"{place}prompts of more than tasks.max_prompt_tokens={most} are left out: {fewer[0]} of "
                 f"{len(one.train)} training tasks, {fewer[1]} of {len(one.held_out)} held out"
             )
         if not train:
-            fault = f"{place}each of {len(one.train)} training tasks has a prompt of more than"
-            raise UserError(f"{fault} tasks.max_prompt_tokens={most}; raise it, or make shorter tasks")
+            fault = f"{place}all {len(one.train)} training tasks have prompts of more than"
+            raise UserError(f"{fault} tasks.max_prompt_tokens={most}; raise it, or take shorter tasks")
         kept.append(replace(one, train=train, held_out=held_out))
         longest = max(longest, first, second)
     return kept, longest
@@ -179,15 +179,13 @@ def prompts_that_fit(
 
 EXPERT, GUESS = "of the environment's expert", "of an expert who guesses what the agent asks for"
 REFERENCE = "that answered with the reference"
-"""Who has played."""
+"""Who played."""
 
 
 def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -> tuple[Rollout, str]:
-    """The task as played by its environment's own expert, where it has one who says anything, else by a policy that
-    always says its reference; and who it was.
-    """
+    """(a play by the environment's expert, or with the reference if that says nothing; who played)."""
     config, said = one.recipe.task_set, ""
-    with suppress(UserError):  # its environment has prompts of its own
+    with suppress(UserError):  # an environment with its own prompts
         said = solution(task, render(task, config.style, config.template, config.answer), config.answer)
     environment, shown = environment_of([one], given.environment), list[Iterator[str]]()
     who, playing = REFERENCE, None
@@ -207,7 +205,7 @@ def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -
         who = GUESS if getattr(playing, "guesses", False) else EXPERT
         return text
 
-    play = one.recipe.play.model_copy(update={"max_tokens": None})  # counted in a model's tokens
+    play = one.recipe.play.model_copy(update={"max_tokens": None})  # these are a model's tokens
     recipe = one.recipe.model_copy(update={"play": play})
     player = dispatcher_of(recipe, ScriptedPolicy(answer), verifier, made, prompt=1 << 40)
     (rollout,) = player.play([task], 1, SamplingParams(max_tokens=1 << 20), seed=recipe.seed, tag="preflight")
@@ -215,23 +213,19 @@ def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -
 
 
 def unseen(one: TaskSet, given: Overrides) -> Iterator[str]:
-    """What a set's plays are not told, have not, or may find that they should not: a line each."""
+    """Lines about what a set's plays lack or may find although they should not: turns, test results, the answer."""
     environment, most = one.recipe.task_set.environment, one.recipe.play.max_turns
     place = f"{one.name}: " if one.name else ""
     if (turns := turns_of(find_environment(given.environment or environment)) or 0) > most:
         yield (
-            f"{place}plays have {most} turns (play.max_turns), and their environment would take {turns}; raise "
+            f"{place}plays have {most} turns (play.max_turns), fewer than the {turns} of their environment; raise "
             "play.max_turns, or lower tasks.environment.turns"
         )
-    if (
-        environment.type in ("feedback", "workspace")
-        and environment.options.get("tell") is None
-        and one.tasks
-    ):
-        hidden = sum(not shows_tests(task) for task in one.tasks)
-        told = f"{place}{hidden} of {len(one.tasks)} tasks show no tests, so plays are told only whether they passed"
-        yield from [f"{told}; tasks.environment.tell=true tells what failed, by the tests that judge"] * bool(
-            hidden
+    tells = environment.type not in ("feedback", "workspace") or environment.options.get("tell") is not None
+    if not tells and (hidden := sum(not shows_tests(task) for task in one.tasks)):
+        yield (
+            f"{place}{hidden} of {len(one.tasks)} tasks show no tests, so plays are told only whether they passed; "
+            "tasks.environment.tell=true tells what failed, by the tests that judge"
         )
     for line in copies_left(one.tasks):
         yield f"{place}{line}; it may hold what the task asks for"

@@ -1,7 +1,7 @@
-"""Checkpoints that are complete or ignored, whole or refused: a marker with the digest of every file is written last, a
-run resumes only from a marked one, and only where every byte is as it was saved.
+"""Checkpoints: a marker with the digest of every file is written last. A checkpoint without it is ignored; one whose
+bytes differ from it is refused.
 
-The marker has the form of `sha256sum`: `cd CHECKPOINT && sha256sum -c STROP_COMPLETE` checks it, too.
+`cd CHECKPOINT && sha256sum -c STROP_COMPLETE` checks one by hand.
 """
 
 import hashlib
@@ -23,13 +23,13 @@ OPTIMISER = "optimizer.pt"
 
 
 def complete(folder: Path, state: dict[str, Any]) -> None:
-    """Adds Strop's own state to a checkpoint that the learner has written, and seals it."""
+    """Adds Strop's own state to a checkpoint that the backend has written, and seals it."""
     files.write_json(folder / STATE, state)
     seal(folder)
 
 
 def seal(folder: Path) -> None:
-    """Makes a folder's files durable and marks it whole, with their digests: a second for each GB and core."""
+    """Syncs a folder's files to disk and writes the marker with their digests; about a second per GB and core."""
     files.open_to_readers(folder)
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     text = "".join(f"{digest}  {name}\n" for name, digest in _digests(folder, names, durable=True).items())
@@ -39,10 +39,7 @@ def seal(folder: Path) -> None:
 
 @PROGRESS.at("checking digests", busy=True)
 def damage(folder: Path) -> str:
-    """Which file of a sealed folder does not hold the bytes that were sealed; "" where all do. It reads every byte.
-
-    The optimiser's state may be gone: see `drop_optimisers`.
-    """
+    """What is wrong with a sealed folder, "" if nothing; the optimiser's state may be absent. Reads every byte."""
     marker = folder / MARKER
     try:
         data = marker.read_bytes()
@@ -60,11 +57,11 @@ def damage(folder: Path) -> str:
     except OSError as error:
         return f"{error.filename or folder} is damaged ({error.strerror})"
     wrong = next((name for name in sealed if found[name] != sealed[name]), None)
-    return f"{folder / wrong} is damaged: its bytes are not those that were saved" if wrong else ""
+    return f"{folder / wrong} is damaged: its bytes differ from those that were saved" if wrong else ""
 
 
 def check(checkpoint: Path | None) -> None:
-    """Raises UserError for a checkpoint that is damaged: names the file, and the newest checkpoint that is whole."""
+    """Raises UserError for a damaged checkpoint, naming the file and the newest undamaged checkpoint."""
     if checkpoint is None or not (fault := damage(checkpoint)):
         return
     wrong, before = [checkpoint], "from the start: no older one is whole"
@@ -78,7 +75,7 @@ def check(checkpoint: Path | None) -> None:
 
 
 def _digests(folder: Path, names: list[str], *, durable: bool = False) -> dict[str, str]:
-    """{name: SHA-256} of files of a folder; `durable`: they are on the disk afterwards."""
+    """{name: SHA-256} of files of a folder; `durable`: synced to disk first."""
 
     def digest(name: str) -> str:
         with (folder / name).open("rb") as file:
@@ -91,12 +88,12 @@ def _digests(folder: Path, names: list[str], *, durable: bool = False) -> dict[s
 
 
 def _signed(text: str) -> bytes:
-    """A marker's lines, with their own digest in a last one that sha256sum takes for a comment."""
+    """A marker's lines and, as a last line that sha256sum takes for a comment, their own digest."""
     return f"{text}# {hashlib.sha256(text.encode()).hexdigest()}\n".encode()
 
 
 def unsaved(folder: Path, error: Exception) -> StropError:
-    """Removes a checkpoint that could not be written as a whole, and says why and what there still is."""
+    """Removes a checkpoint that could not be written; returns an error that says why and what is left."""
     shutil.rmtree(folder, ignore_errors=True)
     if is_full(error):
         free = shutil.disk_usage(folder.parent).free / 2**20
@@ -113,20 +110,20 @@ def unsaved(folder: Path, error: Exception) -> StropError:
 
 
 def drop_optimisers(folder: Path) -> None:
-    """Removes the optimiser's state from every checkpoint of a run: most of their size, and no part of the model."""
+    """Removes the optimiser's state, most of the size, from every checkpoint of a run."""
     for path in folder.glob(f"checkpoint-*/{OPTIMISER}"):
         path.unlink(missing_ok=True)
 
 
 def copy_model(checkpoint: Path, target: Path) -> None:
-    """Copies a checkpoint's model and tokenizer, and nothing that only a resumed run needs."""
+    """Copies a checkpoint's model and tokenizer, without what only a resumed run needs."""
     shutil.copytree(
         checkpoint, target, ignore=shutil.ignore_patterns(OPTIMISER, STATE, MARKER, "*.jsonl.zst")
     )
 
 
 def latest(folder: Path) -> Path | None:
-    """The newest whole checkpoint of a run, or None. Half-written ones are removed."""
+    """The newest complete checkpoint of a run, or None. Removes incomplete ones."""
     for path in folder.glob("checkpoint-*"):
         if not (path / MARKER).is_file():
             shutil.rmtree(path, ignore_errors=True)
@@ -134,7 +131,7 @@ def latest(folder: Path) -> Path | None:
 
 
 def prune(folder: Path, keep: int) -> None:
-    """Removes all but the newest `keep` whole checkpoints."""
+    """Removes all but the newest `keep` complete checkpoints."""
     whole = sorted(_whole(folder))
     for _, path in whole[: max(0, len(whole) - keep)]:
         shutil.rmtree(path, ignore_errors=True)
@@ -149,6 +146,6 @@ def _whole(folder: Path) -> list[tuple[int, Path]]:
 
 
 def read_state(checkpoint: Path) -> dict[str, Any]:
-    """Strop's own state of a checkpoint that was checked."""
+    """Strop's own state in a checkpoint that `check` accepted."""
     state: dict[str, Any] = json.loads((checkpoint / STATE).read_text())
     return state

@@ -1,14 +1,13 @@
-"""What GRPO must beat: controls that train from the same start, on the same tasks, with as much compute.
+"""What GRPO must beat: controls trained from the same start, on the same tasks, with the same compute.
 
-    ssd   supervised training on the model's own answers, one a task, verified or not (arXiv 2604.01193)
-    rft   on those of its own answers that passed, each text once (rejection fine-tuning, arXiv 2308.01825)
-    warm  on the references, as in a warm start that goes on
+    ssd   supervised training on the model's own answers, one per task, verified or not (arXiv 2604.01193)
+    rft   on its own answers that passed, each text once (rejection fine-tuning, arXiv 2308.01825)
+    warm  on the references, as a longer warm start
 
-The budget is what the run's steps took, without evaluations: CPU seconds of this process, or on a GPU wall time. What
-jails took is not in it. Own answers are sampled for half of it; updates fill what is left, by the time that one takes.
-How many there were of both is written down, so that a run that goes on after a kill repeats the same ones. Learning
-rate, schedule and batch are those of the section sft; answers that were cut off teach nothing where
-grpo.mask_truncated says so for the run.
+The budget is the time of the run's steps without evaluations: CPU seconds of this process, or wall time on a GPU; jails
+are not counted. Answers are sampled for half of it; the number of updates follows from the rest and the time of one.
+Both numbers are written down, so that a resumed run repeats them. Learning rate, schedule and batch are those of the
+section sft; grpo.mask_truncated leaves out truncated answers, as in the run.
 """
 
 import json
@@ -37,7 +36,7 @@ from strop_verify.core.rollout import Rollout
 
 WORDS = {"seconds_cpu": "CPU seconds", "seconds": "seconds"}
 ROUND = 128
-"""Answers that are sampled side by side."""
+"""Answers sampled at a time."""
 Say = Callable[[str], None]
 
 
@@ -49,9 +48,8 @@ def trained_controls(
     say: Say,
     after: Mapping[str, Evaluation],
 ) -> dict[str, Any]:
-    """{control: its rates, what it took, and by how much the trained model, evaluated as `after`, is better}, for each
-    of evaluation.controls; `extra` has the same of each set of evaluation.extra. What is done is read from the run's
-    folder. Collective.
+    """{control: its rates, its costs, and how much better the trained model (`after`) is}, for evaluation.controls;
+    `extra` has the same for each set of evaluation.extra. Finished controls are read from the run's folder. Collective.
     """
     found: dict[str, Any] = {}
     if "" not in after:
@@ -90,10 +88,9 @@ def _read(path: Path) -> dict[str, Any]:
 def _trained(
     name: str, recipe: Recipe, run: RunFolder, parts: RunParts, stack: ExitStack, say: Say
 ) -> tuple[RunParts, dict[str, Any]]:
-    """(parts with the trained control, what it took). Raises UserError without anything to learn from. Collective.
+    """(parts with the trained control, its costs). Raises UserError if there is nothing to learn from. Collective.
 
-    What it took: seconds of the budget, of sampling and of training; rounds of answers, examples and updates; the last
-    update's loss.
+    Costs: seconds of the budget, of sampling and of training; rounds of answers, examples and updates; the last loss.
     """
     clock, counted = _clock()
     budget = sum(float(line.get(counted, line["seconds"])) for line in run.iter_metrics())
@@ -130,12 +127,12 @@ def _trained(
 
 
 def _clock() -> tuple[Callable[[], float], str]:
-    """(the clock that a budget is counted by, its name in metrics)."""
+    """(the clock of the budget, its name in metrics)."""
     return (time.perf_counter, "seconds") if torch.cuda.is_available() else (time.process_time, "seconds_cpu")
 
 
 def _seconds_of_update(recipe: Recipe, parts: RunParts, examples: Sequence[Example]) -> float:
-    """Of the second one: the first has to prove how it computes."""
+    """Seconds of a second update: the first one also proves how it computes."""
     clock, _ = _clock()
     times: list[float] = []
     fit(_with_steps(recipe, 2), parts.backend.model, examples, lambda metrics: times.append(clock()))
@@ -149,7 +146,7 @@ def _with_steps(recipe: Recipe, steps: int) -> Recipe:
 def _examples(
     name: str, recipe: Recipe, parts: RunParts, rounds: int | None, seconds: float
 ) -> tuple[int, list[Example]]:
-    """(rounds of sampling, what is learnt). Without `rounds` they go on for these seconds, or through all tasks."""
+    """(rounds of sampling, examples). Without `rounds`, samples for `seconds`, or once through all tasks."""
     if name == "warm":
         return 0, examples_of(parts.sets, parts.tokenizer)
     each = 1 if name == "ssd" else recipe.grpo.group_size

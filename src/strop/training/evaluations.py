@@ -1,7 +1,7 @@
 """A run's evaluations: before and after training, between warm start and training, and during training.
 
-They use separate random numbers, so a run with evaluations in between trains the same weights as one without.
-Each is written to the run folder when it is done, and is not repeated if it is already on disk.
+They use their own random numbers, so evaluations do not change the trained weights. Each is written to the run folder
+when it is done, and is not repeated if it is on disk.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,21 +32,18 @@ from strop_verify.core.task import Task
 
 Say = Callable[[str], None]
 Status = Callable[[str, int, int], None]
-"""Hears what is going on, and how many of how many are done; 0 of 0 where nothing is."""
+"""Gets what is going on, how many are done, and of how many; ("", 0, 0) when idle."""
 Sides = dict[str, Evaluation]
-"""{"before", "warm", "after": evaluation} of one task set, those that there are."""
+"""{"before", "warm" or "after": evaluation} of one task set."""
 SIDES = ("before", "warm", "after")
 CONTROL = "control_"
-"""What begins the name of a trained control's evaluation (`training.controls`)."""
+"""Prefix of the name of a trained control's evaluation (`training.controls`)."""
 ROOM = "room"
 """Name of the control with more tokens: see `EvaluationConfig.room`."""
 
 
 class Evaluations:
-    """Evaluates the model of a run as it is when asked, and writes down what comes out.
-
-    seconds  wall time spent so far
-    """
+    """Evaluates a run's model as it is when asked, and records the results. `seconds`: wall time spent so far."""
 
     def __init__(
         self, recipe: Recipe, run: RunFolder, parts: RunParts, sinks: Sinks, say: Say, status: Status
@@ -55,13 +52,13 @@ class Evaluations:
         self._sinks, self._say, self._status = sinks, say, status
         self.seconds = 0.0
         self._answers = 0
-        """How many came of these seconds."""
+        """How many answers these seconds gave."""
         self._whole = 0.0
-        """Seconds of the last evaluation on everything."""
+        """Seconds of the last full evaluation."""
         self._known: dict[frozenset[str], Contamination | None] = {}
 
     def all(self, name: str, *, extra: bool = True, parts: RunParts | None = None) -> dict[str, Evaluation]:
-        """{set name: evaluation} for before, warm or after; "" is the held-out set. `parts` hold another model."""
+        """{set name: evaluation} of the side `name`; "" is the held-out set. `parts`: evaluates another model."""
         config, parts = self._recipe.evaluation, parts or self._parts
         parts.publish(self._recipe.optim.steps if name == "after" else 0)
         done: dict[str, Evaluation] = {}
@@ -86,19 +83,23 @@ class Evaluations:
         return recipe.model_copy(update=changes)
 
     def during(self, step: int) -> dict[str, Any]:
-        """The numbers for the step's line of metrics (from 1) where an evaluation follows on it, else {}."""
+        """The numbers for the metrics of a step (from 1) if an evaluation follows it, else {}."""
         config, parts = self._recipe.evaluation, self._parts
         if not config.every or step % config.every or not parts.held_out:
             return {}
         parts.publish(step)
         changes = {"samples": config.every_samples, "k": [1], "greedy": config.every_samples == 0}
         recipe = self._recipe.model_copy(update={"evaluation": config.model_copy(update=changes)})
-        return _headline(self._one(step_name(step), "", parts.play, some(parts.held_out, config), recipe))
+        result = self._one(step_name(step), "", parts.play, some(parts.held_out, config), recipe)
+        return {
+            **rates_json({key: e for key in result.keys if (e := result.estimate(key)) is not None}),
+            "tasks": len(result.counts),
+            "samples": result.samples,
+            "seconds": result.seconds,
+        }
 
     def to_come(self, metrics: Mapping[str, Any]) -> float:
-        """Seconds that the evaluations after a step will take: answers that are to come, at the pace of those so far,
-        or else at that of the step's rollouts.
-        """
+        """Seconds that the remaining evaluations will take, at the pace of earlier ones or of the step's rollouts."""
         config, total, step = self._recipe.evaluation, self._recipe.optim.steps, int(metrics["step"])
         held_out = self._parts.held_out
         answers = 0
@@ -138,7 +139,7 @@ class Evaluations:
     def _one(
         self, name: str, what: str, play: DistributedRollouts, tasks: Sequence[Task], recipe: Recipe
     ) -> Evaluation:
-        """One evaluation as `recipe` asks for it, or the one on disk; said aloud when the set has a name."""
+        """One evaluation as `recipe` asks for it, or the one on disk; reported if `what` names the set."""
         ranks, saved = self._parts.ranks, self._saved(name)
         if (text := ranks.from_main(lambda: saved.read_text() if saved.is_file() else None)) is not None:
             return Evaluation.model_validate_json(text)
@@ -185,7 +186,7 @@ class Evaluations:
     def _play(
         self, play: DistributedRollouts, tasks: Sequence[Task], recipe: Recipe
     ) -> tuple[Evaluation, list[Rollout]]:
-        """The result and the rollouts in the order of their task ids and indices."""
+        """The result, and the rollouts ordered by task id and index."""
         rollouts: list[Rollout] = []
         expected = len(tasks) * (recipe.evaluation.samples + recipe.evaluation.greedy)
 
@@ -205,11 +206,10 @@ class Evaluations:
         )
         play.player.clock.take()
         self._status("", 0, 0)
-        # They came as their verdicts did.
         return result, sorted(rollouts, key=lambda rollout: (rollout.task_id, rollout.index))
 
     def _contamination(self, tasks: Sequence[Task]) -> Contamination | None:
-        """What the model may have seen of a set; found out once for its evaluations before and after."""
+        """What the model may have seen of a set; computed once per set."""
         key = frozenset(task.id for task in tasks)
         if key not in self._known:
             with PROGRESS.at("looking for contamination", busy=True):
@@ -223,45 +223,32 @@ class Evaluations:
 
 
 def some(tasks: Sequence[Task], config: EvaluationConfig) -> list[Task]:
-    """What is played during training: at most `every_limit` tasks, always the same, chosen by a hash of their ids."""
+    """The tasks evaluated during training: at most `every_limit`, always the same, chosen by a hash of their ids."""
     order = sorted(tasks, key=lambda task: derive_seed("evaluation during training", task.id))
     return sorted(order[: config.every_limit], key=lambda task: task.id)
 
 
-def _headline(result: Evaluation) -> dict[str, Any]:
-    """A result for a line of metrics, its numbers named as in an evaluation's file."""
-    return {
-        **rates_json({key: e for key in result.keys if (e := result.estimate(key)) is not None}),
-        "tasks": len(result.counts),
-        "samples": result.samples,
-        "seconds": result.seconds,
-    }
-
-
 def read_evaluations(folder: Path) -> dict[str, tuple[dict[str, Evaluation], dict[str, Any] | None]]:
     """{set name: ({"before": ..., "after": ...}, paired differences or None)}; "" is the held-out set. Trained controls
-    stand before "after".
-
-    Evaluations made during training, on some of the tasks, are not among them.
+    stand before "after"; evaluations during training, on some of the tasks, are left out.
     """
     found: dict[str, dict[str, Evaluation]] = {}
     for path in (folder / "evaluation").glob("*.record.json"):
         side, _, name = path.name.removesuffix(".record.json").partition("-")
         if side in SIDES or side.startswith(CONTROL):
             found.setdefault(name, {})[side] = Evaluation.model_validate_json(path.read_text())
+    order = ("before", "warm", CONTROL, "after")
+
+    def place(side: str) -> int:
+        return order.index(CONTROL if side.startswith(CONTROL) else side)
+
     return {
         name: (
-            dict(
-                sorted(sides.items(), key=lambda pair: (*SIDES[:2], CONTROL, "after").index(_kind(pair[0])))
-            ),
+            {side: sides[side] for side in sorted(sides, key=place)},
             compare(sides["before"], sides["after"]) if {"before", "after"} <= sides.keys() else None,
         )
         for name, sides in sorted(found.items())
     }
-
-
-def _kind(side: str) -> str:
-    return CONTROL if side.startswith(CONTROL) else side
 
 
 def evaluation_summary(
@@ -270,7 +257,7 @@ def evaluation_summary(
     after: Mapping[str, Evaluation],
     sets: Sequence[TaskSet],
 ) -> dict[str, Any]:
-    """The held-out tasks, by task set too where there are several, and each set of evaluation.extra.
+    """The summary of the held-out tasks, also by task set if there are several, and of each set of evaluation.extra.
 
     `before`, `warm` and `after` are {set of evaluation.extra: evaluation}; "" is the held-out tasks.
     """
@@ -293,7 +280,7 @@ def _whole(sides: Sides) -> dict[str, Any]:
 
 
 def _part(sides: Sides, tasks: set[str]) -> dict[str, Any]:
-    """The rates on some of the tasks."""
+    """The rates on these tasks."""
     found: dict[str, Any] = {
         side: rates_json({key: one.estimate(key, tasks=tasks) for key in one.keys})
         for side, one in sides.items()

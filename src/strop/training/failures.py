@@ -1,4 +1,4 @@
-"""What ended a run, in one line with its remedy; the whole trace goes to RUN/error.txt."""
+"""What ended a run, in one line with its remedy; the full trace goes to RUN/error.txt."""
 
 import errno
 import re
@@ -17,22 +17,22 @@ from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.user_code import at_line
 
 _FULL = ("No space left", "os error 28", "inline_container", "Disk quota", "File too large", "os error 27")
-"""What a full disk is called by the system, by safetensors and by torch.save."""
+"""How the system, safetensors and torch.save report a full disk."""
 _KEPT = "strop_trace"
-"""Attribute of an error whose trace was written: the file."""
+"""Attribute of an error that holds the file of its trace."""
 _MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "OutOfMemoryError")
 
 
 class RunFailure(StropError):
-    """A run ended by something other than its recipe, as far as one can see."""
+    """A run failed for a reason that is probably not its recipe."""
 
 
 class RunStopped(StropError):
-    """Not a failure: a run ended after a step, with a checkpoint, because its file `stop` asked for it."""
+    """Not a failure: the run ended after a step, with a checkpoint, because its `stop` file asked for it."""
 
 
 def explained(error: Exception, recipe: Recipe, run: Path | None = None) -> StropError:
-    """An error as one line: what happened, what to do, how to resume `run`, where its trace is kept."""
+    """The error as one line: what happened, what to do, how to resume `run`, where its trace is."""
     if isinstance(error, StropError):
         return error
     trace = getattr(error, _KEPT, None)
@@ -52,7 +52,7 @@ def explained(error: Exception, recipe: Recipe, run: Path | None = None) -> Stro
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether it says that a disk has no room left."""
+    """Whether the error reports a full disk."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return True
     return any(sign in str(error) for sign in _FULL)
@@ -60,7 +60,7 @@ def is_full(error: BaseException) -> bool:
 
 @contextmanager
 def error_kept(recipe: Recipe, run: Path, ranks: Ranks) -> Iterator[None]:
-    """Keeps the cause and the trace of what ends a run in its error.txt; there is none when a run is finished."""
+    """Writes the cause and trace of what ends a run to its error.txt; a finished run has none."""
     who = f"process {ranks.rank} of {ranks.world}"
     try:
         yield
@@ -76,7 +76,7 @@ def error_kept(recipe: Recipe, run: Path, ranks: Ranks) -> Iterator[None]:
 
 
 def kept_trace(folder: Path, error: BaseException, cause: str, who: str) -> None:
-    """Adds a line with time and cause, and the trace, to a run folder's error.txt."""
+    """Appends time, process, cause and trace to a run folder's error.txt."""
     trace = "".join(traceback.format_exception(error))
     setattr(error, _KEPT, folder / ERROR)
     with suppress(OSError), open(folder / ERROR, "a", encoding="utf-8", errors="replace") as file:
@@ -84,7 +84,7 @@ def kept_trace(folder: Path, error: BaseException, cause: str, who: str) -> None
 
 
 def keep_loose(error: BaseException) -> None:
-    """Keeps the trace of an error that came before there was a run folder."""
+    """Writes the trace of an error from before the run folder existed to a temporary file."""
     if hasattr(error, _KEPT):
         return
     with (
@@ -98,7 +98,7 @@ def keep_loose(error: BaseException) -> None:
 
 
 def _lower(recipe: Recipe) -> str:
-    """What to lower so that a run needs less memory, with the values as they are."""
+    """Settings that reduce memory, with their present values."""
     ways = [f"optim.micro_batch_tokens (now {recipe.optim.micro_batch_tokens})"]
     if (most := getattr(recipe.policy, "concurrency", None)) is not None:
         ways.append(f"policy.concurrency (now {most})")
@@ -112,7 +112,7 @@ def _lower(recipe: Recipe) -> str:
 
 
 def _missing(error: ImportError) -> str:
-    """A package that is missing, with the line that installs it."""
+    """The missing package and the command that installs it."""
     name = (error.name or "").partition(".")[0]
     if not isinstance(error, ModuleNotFoundError) or not name:
         return f"a package does not load: {_cut(' '.join(str(error).split()))}{at_line(error, None)}"

@@ -1,8 +1,8 @@
-"""Feeds: where the loop takes its groups from. `TaskFeed` plays a task stream; others bring in rollouts from elsewhere.
+"""Feeds: where the loop gets its groups. `TaskFeed` plays a task stream; others bring in rollouts from elsewhere.
 
-Which weights play a step does not depend on the clock: those of the step before, or, where it is played ahead, beside
-the update before it, those of one step earlier. What was played ahead is part of the checkpoint, so a resumed run goes
-on with the same groups.
+Which weights play a step does not depend on timing: those after the previous step or, if it is played ahead, during the
+previous update, those of one step earlier. Groups played ahead are part of the checkpoint, so a resumed run uses the
+same ones.
 """
 
 import time
@@ -33,16 +33,16 @@ from strop_verify.core.threads import begun
 from strop_verify.core.verdict import Outcome, Verdict
 
 AHEAD = "ahead.jsonl.zst"
-"""File of a checkpoint with the next step's groups, where they were played ahead."""
+"""File of a checkpoint with the next step's groups, if they were played ahead."""
 
 
 @dataclass(frozen=True)
 class StepGroups:
     """A step's groups, scored, with the token ids and log-probabilities that were sampled.
 
-    played  all of them
-    learnt  places in `played` of those to learn from
-    sampling, ..., tools  wall seconds, as of `rollouts.admission.Clock`; rollouts: of all these and the rest
+    played  all groups
+    learnt  indices in `played` of those to learn from
+    sampling, ..., tools  wall seconds as in `rollouts.admission.Clock`; rollouts: the whole time
     """
 
     played: list[Group]
@@ -56,74 +56,71 @@ class StepGroups:
 
 
 class Feed:
-    """Gives each step its groups. All processes call its methods alike and get the same.
+    """Gives each step its groups. All processes make the same calls and get the same groups.
 
-    A subclass with nothing but `take` gets nothing ahead and keeps nothing in checkpoints.
+    A subclass with only `take` plays nothing ahead and keeps nothing in checkpoints.
     """
 
     progress: Callable[[str, int, int], None] = staticmethod(lambda what, done, total: None)
-    """Hears what is played, and how many of how many rollouts there are."""
+    """Gets what is played, how many rollouts are done, and of how many."""
     played_seconds: float | None = None
-    """Wall seconds in which it has played, beside updates or not; None where others play."""
+    """Wall seconds spent playing, during updates or not; None if the rollouts come from elsewhere."""
     keeps_start = False
-    """Whether it needs a checkpoint of the model as it is before the first step."""
+    """Whether it needs a checkpoint of the model before the first step."""
 
     def start(self) -> None:
-        """Called where a run begins, not where it is resumed."""
+        """Called when a run begins, not when it is resumed."""
 
     def take(self, stage: RunStage, number: int) -> StepGroups:
-        """The groups of step `number`, from 1. The weights of the step before have just been published."""
+        """The groups of step `number`, from 1. The weights of the previous step have just been published."""
         raise NotImplementedError
 
     def begin(self, stage: RunStage, number: int) -> None:
-        """Called before the update of the step before `number`, of whose groups it may get some beside it."""
+        """Called before the previous step's update, during which it may get groups of step `number`."""
 
     def wait(self) -> None:
-        """Called after the update; returns when what was begun is there, so that weights may be published. It may take
-        an update back, by loading the newest checkpoint.
+        """Called after the update; returns when all play begun has ended, so that weights may be published. It may undo
+        the update by loading the newest checkpoint.
         """
 
     def measured(self) -> dict[str, Any]:
-        """Its own numbers of the step, for the line of metrics."""
+        """The feed's own numbers for the step's line of metrics."""
         return {}
 
     def save(self, checkpoint: Path) -> dict[str, Any]:
-        """What a resumed run needs, as JSON; larger things in files of that folder. Rank 0 alone calls it."""
+        """State for a resumed run, as JSON; larger data goes to files in `checkpoint`. Only rank 0 calls it."""
         return {}
 
     def load(self, checkpoint: Path, state: dict[str, Any]) -> None:
-        """Takes over what `save` wrote and returned."""
+        """Restores what `save` wrote and returned."""
 
     def end(self) -> None:
         """Called after the checkpoint of the last step."""
 
     @property
     def set_aside(self) -> Mapping[str, str]:
-        """{id: why} of the tasks that are not played any more."""
+        """{id: why} of the tasks that are no longer played."""
         return {}
 
 
 @dataclass(frozen=True)
 class DistributedRollouts:
-    """Plays tasks with this process's player and its peers': each plays its part, everyone gets all.
-
-    All processes call its methods alike.
-    """
+    """Plays tasks in all processes: each plays its share and gets all rollouts. All must make the same calls."""
 
     player: Dispatcher
     rubric: WeightedRubric | RubricBySet
     ranks: Ranks
     by_turn: bool = False
-    """Whether turns that have a verdict get a reward of their own."""
+    """Whether turns with a verdict get their own reward."""
     process: ProcessAdvantage | None = None
-    """How statements are valued, where they are."""
+    """How statements are valued, None if they are not."""
 
     def for_thread(self) -> "DistributedRollouts":
         """The same for another thread. All processes must call it."""
         return replace(self, ranks=self.ranks.for_thread())
 
     def control(self) -> "DistributedRollouts | None":
-        """What its environment is held against at equal sampled tokens."""
+        """The environment's control at equal sampled tokens, None if it has none."""
         found = self.player.control()
         return replace(self, player=found) if found else None
 
@@ -131,21 +128,13 @@ class DistributedRollouts:
         self, tasks: Sequence[Task], size: int, params: SamplingParams, *, seed: int, step: int, round: int,
         done: Callable[[int, int], None] = lambda done, total: None,
     ) -> list[Group]:  # fmt: skip
-        """One group of `size` rollouts a task, scored, in the tasks' order. `done` hears of this process's rollouts."""
+        """One scored group of `size` rollouts per task, in order. `done` gets the progress of this process."""
         numbers = {"seed": seed, "step": step, "round": round}
         ranks, alone = self.ranks, self.ranks.world == 1
         mine = tasks if alone else ranks.share(tasks)
         played = play_groups(
-            self.player,
-            self.rubric,
-            mine,
-            size,
-            params,
-            **numbers,
-            by_turn=self.by_turn,
-            patient=True,
-            done=done,
-        )
+            self.player, self.rubric, mine, size, params, **numbers, by_turn=self.by_turn, patient=True, done=done,
+        )  # fmt: skip
         if self.process is not None:
             form = self.process
             played = with_steps(self.player, mine, played, params, form.continuations, form.most_steps)
@@ -164,7 +153,7 @@ class DistributedRollouts:
 
 
 def reference_verdicts(verifier: Verifier, tasks: Sequence[Task]) -> dict[str, Verdict]:
-    """{task id: the verdict on its reference}; one that did not pass is tried twice, as the machine may be busy."""
+    """{task id: the verdict on its reference}; a failed one is judged again, as the machine may have been busy."""
     first = [verifier.submit(task, task.reference) for task in tasks]
     found = {task.id: future.result() for task, future in zip(tasks, first, strict=True)}
     doubtful = [task for task in tasks if failed(found[task.id])]
@@ -175,23 +164,23 @@ def reference_verdicts(verifier: Verifier, tasks: Sequence[Task]) -> dict[str, V
 
 
 def failed(verdict: Verdict) -> bool:
-    """Whether the reference failed, not the grader."""
+    """Whether the answer failed, not the grader."""
     return verdict.scored and not verdict.passed
 
 
 def why(verdict: Verdict) -> str:
-    """What a verdict says of a reference that did not pass, in a few words."""
+    """Why an answer did not pass, in at most 300 characters."""
     wrong = next((test for test in verdict.tests if test.outcome is not Outcome.PASSED), None)
     cause = verdict.detail or (f"{wrong.id}: {wrong.message}" if wrong else "")
     return " ".join(f"{verdict.outcome}: {cause}".removesuffix(": ").split())[:300]
 
 
 class TriedStream(Stream):
-    """A stream whose tasks have their reference judged when they are drawn first. One whose reference fails is refused:
-    it would be trained on with reward 0 for ever.
+    """A stream that judges a task's reference when the task is first drawn, and refuses the task if the reference
+    fails: its reward would be 0 forever.
 
-    play     judges, in the process that writes
-    untried  ids of the tasks whose reference was not judged yet
+    play     judges, in rank 0
+    untried  ids of the tasks whose reference is not judged yet
     """
 
     def __init__(self, inner: MixedStream, play: DistributedRollouts, untried: set[str]) -> None:
@@ -233,8 +222,8 @@ class TriedStream(Stream):
 
 
 class TaskFeed(Feed):
-    """Plays the recipe's tasks. With grpo.max_staleness above 0 the next step is played in a thread beside the update;
-    the weights that are published must then be no part of the model that is trained meanwhile.
+    """Plays the recipe's tasks. With grpo.max_staleness a thread plays the next step during the update, with a copy of
+    the weights.
     """
 
     def __init__(self, recipe: Recipe, play: DistributedRollouts, sets: Sequence[TaskSet]) -> None:
@@ -282,11 +271,7 @@ class TaskFeed(Feed):
         return self._stream.set_aside
 
     def _played(self, stage: RunStage, number: int) -> StepGroups:
-        """The groups of a step, with the weights as published last."""
-        with PROGRESS.at(f"playing step {number}", most=longest_wait(stage.recipe)):
-            return self._play_step(stage, number)
-
-    def _play_step(self, stage: RunStage, number: int) -> StepGroups:
+        """The groups of a step, played with the weights published last."""
         release_memory()
         recipe, started = stage.recipe, time.perf_counter()
 
@@ -296,7 +281,8 @@ class TaskFeed(Feed):
             done = partial(self.progress, f"step {number}: rollouts")
             return self._play.groups(tasks, size, params, **numbers, done=done)
 
-        learnt, played = fill_step(play, self._stream, recipe, number)
+        with PROGRESS.at(f"playing step {number}", most=longest_wait(recipe)):
+            learnt, played = fill_step(play, self._stream, recipe, number)
         places, seconds = [played.index(group) for group in learnt], time.perf_counter() - started
         self.played_seconds += seconds
         return StepGroups(played, places, *self._play.player.clock.take(), seconds)

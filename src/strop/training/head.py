@@ -1,12 +1,12 @@
-"""The head: log-probabilities of given tokens out of hidden states, for some tokens at a time.
+"""The head: log-probabilities of given tokens from hidden states, a chunk of tokens at a time.
 
 The logits of a step (tokens x vocabulary, float32) are by far its largest tensors: 1600 tokens of a model with 49k
-words make 300 MB, several times over. Only one number per token is needed, so the head is computed for some tokens,
-reduced, and dropped; what the backward pass needs from it, the gradient by the hidden state, is computed at once (as in
-fused linear cross entropy: Liger Kernel, arXiv 2410.10989, section 3.2).
+words make 300 MB, several times over. Only one number per token is needed, so each chunk's logits are computed, reduced
+and dropped; the gradient by the hidden states is computed at the same time (as in fused linear cross entropy: Liger
+Kernel, arXiv 2410.10989, section 3.2).
 
-Many models change what the matrix gives: they add a bias, multiply (Granite, Cohere) or cap it by a tanh (Gemma 2).
-`Head.of` finds out by asking the model; one that does something else has its logits computed whole.
+Many models change the logits: they add a bias, scale them (Granite, Cohere) or cap them by a tanh (Gemma 2). `Head.of`
+finds out from a forward pass; for models that do anything else, all logits are computed at once.
 """
 
 from collections.abc import Iterator
@@ -17,22 +17,22 @@ from typing import Any
 import torch
 
 CHUNK, _WORDS = (256, 4096) if not torch.cuda.is_available() else (1024, 16384)
-"""Tokens and words at a time: on a CPU their logits stay in its cache; on a GPU larger tiles were not measured."""
+"""Tokens and words per tile: on a CPU its logits fit the cache; on a GPU larger tiles were not measured."""
 CAPS = ("final_logit_softcapping", "logits_soft_cap", "output_logit_soft_cap")
-"""Names that configurations have for the bound of a tanh."""
+"""Keys that model configurations use for the bound of a tanh."""
 _LOGITS = 1 << 21
-"""Numbers of logits at a time that a gradient by the weights is made of."""
+"""Logits per tile of the gradient by the weights."""
 UNCAPPED = 1e20
 """A cap that changes no number."""
 CLOSE = 2e-3
-"""Relative difference of two factors that are one, where bfloat16 has rounded."""
+"""Relative difference up to which two factors count as equal: bfloat16 rounds."""
 NEAR = 1e-4
-"""Largest difference of logits, relative to the largest of them, in float32; of shorter types eight roundings."""
+"""Largest difference of logits, relative to the largest logit, in float32; eight roundings of shorter types."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """The logits: scale * (hidden @ weight.T + bias), or cap * tanh of that / cap."""
+    """The form of the logits: z = scale * (hidden @ weight.T + bias), or cap * tanh(z / cap)."""
 
     scale: float = 1.0
     cap: float | None = None
@@ -42,7 +42,7 @@ class Head:
     @classmethod
     @torch.no_grad()
     def of(cls, model: Any) -> "Head | None":
-        """Of a transformers model, by a forward pass of a few tokens; None for logits of another form."""
+        """The head of a transformers model, from a forward pass of a few tokens; None for logits of another form."""
         head = model.get_output_embeddings()
         if type(head) is not torch.nn.Linear:
             return None
@@ -64,7 +64,7 @@ class Head:
         for name in (name for name in CAPS if getattr(config, name, None)):
             cap = float(getattr(config, name))
             flat = cap * torch.atanh((logits / cap).clamp(-0.99, 0.99))
-            scale = _factor_in(config, plain, flat, logits.abs() < 0.5 * cap)  # where it is nearly straight
+            scale = _factor_in(config, plain, flat, logits.abs() < 0.5 * cap)  # where tanh is nearly linear
             if (cap * torch.tanh(scale * plain / cap) - logits).abs().max() <= near:
                 return cls(scale, cap, name)
         scale = _factor_in(config, plain, logits, torch.ones_like(logits, dtype=torch.bool))
@@ -72,9 +72,9 @@ class Head:
 
 
 def _factor_in(config: Any, plain: torch.Tensor, changed: torch.Tensor, where: torch.Tensor) -> float:
-    """The factor between two, by least squares: to the last digit where it is 1, or a number of the configuration."""
+    """changed / plain by least squares, made exact if it is close to 1 or to a number of the configuration."""
     one, other = plain[where], changed[where]
-    if not one.any():  # a model that says nothing of these tokens
+    if not one.any():  # all logits are 0
         return 1.0
     ratio = float((one * other).sum() / (one * one).sum().clamp(min=1e-30))
     known = [float(value) for value in vars(config).values() if type(value) in (int, float) and value]
@@ -83,9 +83,7 @@ def _factor_in(config: Any, plain: torch.Tensor, changed: torch.Tensor, where: t
 
 
 class _SelectedLogps(torch.autograd.Function):
-    """(hidden (N, D), weight (V, D), bias (V,) or None, targets (N,), Head, temperature) -> (log-probabilities,
-    entropies), float32 (N,).
-    """
+    """hidden (N, D), weight (V, D), bias (V,) or None, targets (N,) -> log-probabilities, entropies: float32 (N,)."""
 
     @staticmethod
     def forward(
@@ -102,7 +100,7 @@ class _SelectedLogps(torch.autograd.Function):
         with torch.autocast(kind, enabled=False):
             h, w = hidden.to(dtype) * factor, weight.to(dtype)
             shift = None if bias is None else bias.float() * factor
-            # Reused buffers stay in the processor's cache; new ones would be paged in each time.
+            # Reused buffers stay in the processor's cache; new ones would page-fault each time.
             size = min(CHUNK, len(h)) * min(_WORDS, len(w))
             wide, shares, narrow = (
                 h.new_empty(size, dtype=of) for of in (torch.float32, torch.float32, dtype)
@@ -145,7 +143,7 @@ class _SelectedLogps(torch.autograd.Function):
             plain, w = hidden.to(ctx.dtype), weight.to(ctx.dtype)
             h, slopes = plain * factor, grad[:, None] * factor
             shares = slopes / -totals
-            # Words, not tokens, at a time: each row of the weight's gradient is written once and never added to.
+            # Chunks of words, not of tokens: each row of the weight's gradient is written once, never added to.
             for words in _slices(len(w), max(256, _LOGITS // max(1, len(h)))):
                 short = torch.mm(h, w[words].T)
                 z, steep = short.float(), None
@@ -172,13 +170,13 @@ def _factor(after: Head, temperature: float) -> float:
 
 
 class _Sums:
-    """Sums over the words, some at a time, for N tokens: online softmax (Milakov and Gimelshein, arXiv 1805.02867).
+    """Sums over the words, a chunk at a time, for N tokens: online softmax (Milakov and Gimelshein, arXiv 1805.02867).
 
-    top      (N, 1) the largest logit so far, to which the sums are relative
+    top      (N, 1) the largest logit so far, subtracted in the sums
     total    (N, 1) of exp(z - top);  mean  (N, 1) of (z - top) exp(z - top)
     chosen   (N, 1) the target's logit
-    own, by  (N, D) the target's weights, and the sum of exp(z - top) times each word's weights, both by the slope of a
-             cap; None where no hidden state needs a gradient
+    own, by  (N, D) the target's weights, and the sum of exp(z - top) times each word's weights, both times the slope of
+             a cap; None if the hidden states need no gradient
     """
 
     def __init__(self, targets: torch.Tensor, hidden: torch.Tensor | None) -> None:
@@ -194,7 +192,7 @@ class _Sums:
         self, z: torch.Tensor, p: torch.Tensor, short: torch.Tensor, weights: torch.Tensor, start: int,
         steep: torch.Tensor | None,
     ) -> None:  # fmt: skip
-        """The logits (N, W) of the words from `start` on, which are changed; `p` and `short` are room of that shape."""
+        """Adds the logits z (N, W) of the words from `start`; overwrites z and the scratch buffers `p` and `short`."""
         here = ((self.targets >= start) & (self.targets < start + len(weights))).nonzero()[:, 0]
         goal = self.targets[here] - start
         self.chosen[here, 0] = z[here, goal]
@@ -202,7 +200,7 @@ class _Sums:
         fall = self.top - top
         shrink = fall.exp()
         torch.exp(z.sub_(top), out=p)
-        before = self.total * fall.masked_fill(self.total == 0, 0.0)  # where nothing was, top was -inf
+        before = self.total * fall.masked_fill(self.total == 0, 0.0)  # top was -inf before the first words
         self.mean = (self.mean + before) * shrink + torch.bmm(p[:, None], z[:, :, None])[:, 0]
         self.total = self.total * shrink + p.sum(dim=-1, keepdim=True)
         self.top = top
@@ -214,13 +212,13 @@ class _Sums:
             self.by.mul_(shrink).add_(torch.mm(short.copy_(p), weights))
 
     def numbers(self) -> tuple[torch.Tensor, ...]:
-        """(N,) each: log-probabilities of the targets, entropies, the largest logits, the sums."""
+        """(N,) each: log-probabilities of the targets, entropies, largest logits, sums."""
         norm = self.total.log()
         found = (self.chosen - self.top - norm, norm - self.mean / self.total, self.top, self.total)
         return tuple(one[:, 0] for one in found)
 
     def slope(self) -> torch.Tensor:
-        """(N, D) the gradient of the log-probabilities by the hidden states, but for the factor."""
+        """(N, D) the gradient of the log-probabilities by the hidden states, without the factor."""
         assert self.own is not None and self.by is not None
         return self.own - self.by / self.total
 
@@ -239,10 +237,10 @@ def head_selects(
     after: Head = Head(),
     config: Any = None,
 ) -> Iterator[None]:
-    """Within it, the model's "logits" are (1, N, 2): log-probability of targets (N,), entropy (without gradient).
+    """Makes the model return (1, N, 2) as "logits": log-probability of targets (N,), entropy (without gradient).
 
-    places  (N,) of the hidden states to take, among those of all rows end to end; None for all
-    after   what the model does with the head's result, and `config` its configuration where that is a cap
+    places  (N,) indices of the hidden states to take, in all rows end to end; None for all
+    after   what the model does with the head's output; `config`: its configuration, for a cap
     The work is done inside the head's own call, where wrappers (FSDP, DeepSpeed) have its weights ready.
     """
 
@@ -253,7 +251,7 @@ def head_selects(
         return torch.stack(values, dim=-1)[None] / after.scale  # the model multiplies by it
 
     head.forward = forward
-    if after.cap_name:  # which tanh leaves as they are
+    if after.cap_name:  # a cap that leaves the values alone
         setattr(config, after.cap_name, UNCAPPED)
     try:
         yield

@@ -1,9 +1,8 @@
-"""The learner: takes a batch, changes the weights.
+"""The learner: takes a batch and updates the weights.
 
-Micro-batches bound memory and nothing else: each token's share of the loss is that of the whole update. Samples whose
-tokens have no gradient (advantage 0, no KL term) are counted and not computed. Random numbers of an update (dropout)
-come from (seed, update, rank), and the learning rate from the update's number, so a checkpoint is the weights and the
-optimiser's state.
+Micro-batches bound memory and change nothing else: each token's share of the loss is that of the whole update. Samples
+without gradient (advantage 0, no KL term) are counted but not computed. An update's random numbers (dropout) come from
+(seed, update, rank) and its learning rate from its number, so a checkpoint needs only weights and optimiser state.
 """
 
 import math
@@ -29,29 +28,28 @@ class Learner:
     """Updates the model of a backend."""
 
     def __init__(self, backend: TrainingBackend, recipe: Recipe) -> None:
-        """Prepares the model for training. Collective, as all methods are. Raises UserError for a model that cannot be
-        trained by its own log-probabilities, or a loss that cannot be had.
+        """Prepares the model for training. Collective, as all methods are. Raises UserError for a model whose own
+        log-probabilities cannot be reproduced, or a loss that does not exist or refuses its options.
         """
-        self._loss = cache(find_loss)  # once a stage, so that no edit of a file changes a run that goes on
+        self._loss = cache(find_loss)  # once per stage, so that editing a file does not change a running run
         self._loss(recipe.grpo.loss)
         self.backend, self._recipe, self._ranks = backend, recipe, backend.ranks
         self._bfloat16 = computes_in_bfloat16(recipe)
         self.not_finite = 0
-        """Updates in a row, up to the last one, that were not finite and so not applied."""
+        """Latest updates in a row that were not finite and not applied."""
         self.computes = update_of(
             backend.model, ways=update_ways(recipe), longest=longest_play(longest_answers(recipe))
         )
-        """The way of the update, and how near that is to the model's plain forward pass."""
+        """How updates compute, and how close that is to the model's plain forward pass."""
         backend.prepare()
         if backend.start is not None:
             updates_as(backend.start, backend.model)
 
     def update(self, batch: Batch, stage: RunStage, done: int) -> dict[str, float]:
-        """One step's updates, grpo.iterations over each minibatch, when `done` were made before in the run.
+        """Makes one step's updates, grpo.iterations over each minibatch, after `done` earlier updates of the run.
 
-        An update whose loss or gradient is not finite is left out: weights and optimiser stay as they are. Returns
-        loss, grad_norm, entropy, clip_ratio and, with a reference, kl, as means over the updates, and where there were
-        any, how many updates were left out.
+        An update whose loss or gradient is not finite is not applied. Returns loss, grad_norm, entropy, clip_ratio and,
+        with a reference, kl, as means over the updates, and the number of updates not applied if there are any.
         """
         with PROGRESS.at("the update", busy=self.backend.device.type == "cpu"):
             return self._update(batch, stage, done)
@@ -64,11 +62,11 @@ class Learner:
         parts = [_Part(list(samples), stage, self._ranks, padded) for samples in batch.minibatches]
         if grpo.updates_per_step > 1:
             for part in parts:
-                part.old = [logps for logps, _ in self._no_gradient(backend.wrapped, part, stage)]
+                part.old = self._no_gradient(backend.wrapped, part, stage)
         if self._recipe.grpo.beta:
             with backend.reference() as reference:
                 for part in parts:
-                    part.reference = [logps for logps, _ in self._no_gradient(reference, part, stage)]
+                    part.reference = self._no_gradient(reference, part, stage)
         found = [
             self._one_update(parts[number % len(parts)], stage, done + number)
             for number in range(grpo.updates_per_step)
@@ -100,11 +98,11 @@ class Learner:
         return found
 
     def _micro_batch(self, part: "_Part", number: int, stage: RunStage, sums: dict[str, float]) -> None:
-        """Adds one micro-batch's gradient, and to `sums` what is logged."""
+        """Adds one micro-batch's gradient, and its logged numbers to `sums`."""
         logps, entropies = self._logps(self.backend.wrapped, part.mine[number], stage)
         grpo = stage.recipe.grpo
         loss, logged = objective(grpo, self._loss(grpo.loss), _tokens(part, number, logps), part.size)
-        if number >= part.real:  # it only keeps this process in step with the others
+        if number >= part.real:  # padding: all processes make the same number of passes
             loss = loss * 0.0
         self.backend.backward(loss)
         if number < part.real:
@@ -122,15 +120,12 @@ class Learner:
             return token_logps(model, samples, head=self.backend.head(model), temperature=temperature)
 
     @torch.no_grad()
-    def _no_gradient(
-        self, model: Any, part: "_Part", stage: RunStage
-    ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        for samples in part.mine:
-            yield self._logps(model, samples, stage)
+    def _no_gradient(self, model: Any, part: "_Part", stage: RunStage) -> list[torch.Tensor]:
+        return [self._logps(model, samples, stage)[0] for samples in part.mine]
 
 
 def update_ways(recipe: Recipe) -> list[str]:
-    """Ways of the update that a recipe allows. In parts, each process makes as many passes as the others."""
+    """Keys of `WAYS` that a recipe allows. Sharded, all processes must make the same number of passes."""
     together = recipe.launch.engine == "ddp"
     ways = ["tree"] if recipe.optim.shared_prefix else []
     ways += ["cache"] if ways and together and not recipe.model.gradient_checkpointing else []
@@ -140,8 +135,8 @@ def update_ways(recipe: Recipe) -> list[str]:
 class _Part:
     """A minibatch as this process computes it.
 
-    mine  its micro-batches, as many in every process; only the first `real` of them count
-    old, reference  log-probabilities by micro-batch, where they are needed
+    mine  its micro-batches, equally many in every process; only the first `real` count
+    old, reference  log-probabilities by micro-batch, if needed
     """
 
     def __init__(self, samples: list[Sample], stage: RunStage, ranks: Ranks, padded: bool) -> None:
@@ -162,7 +157,7 @@ class _Part:
 
 
 def _tokens(part: _Part, number: int, logps: torch.Tensor) -> Tokens:
-    """What the loss sees of a micro-batch."""
+    """The input of the loss for a micro-batch."""
     samples = part.mine[number]
 
     def kept(values: Iterator[float]) -> torch.Tensor:
@@ -182,15 +177,15 @@ def _tokens(part: _Part, number: int, logps: torch.Tensor) -> Tokens:
 
 
 def finite(update: dict[str, float]) -> bool:
-    """Whether an update was one, by its loss and the norm of its gradient."""
+    """Whether an update's loss and gradient norm are finite."""
     return math.isfinite(update["loss"]) and math.isfinite(update["grad_norm"])
 
 
 def learning_rate(stage: RunStage, done: int) -> float:
-    """The rate of the next update when `done` were made, both counted over the whole run, with the stage's peak.
+    """The learning rate of the next update after `done` updates of the whole run, with the stage's peak.
 
     It rises linearly from 0 for `warmup_updates`, then follows optim.schedule to the end of the run, as transformers'
-    schedules of these names do. A function of the update's number alone: nothing to save.
+    schedules of the same names do.
     """
     optim, warmup = stage.recipe.optim, stage.warmup_updates
     if done < warmup:

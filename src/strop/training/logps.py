@@ -1,7 +1,7 @@
-"""Log-probabilities of given tokens under a model, with gradients, by the first way that gives the model's own numbers.
+"""Log-probabilities of given tokens under a model, with gradients, by the first way that is right for this model.
 
-`update_of` tries the ways (`training.ways`) on the model itself, once: on answers to one prompt of random tokens,
-against its plain forward pass, and gradients against that one's.
+`update_of` tries the ways (`training.ways`) once per model, on answers to a prompt of random tokens, against values and
+gradients of the plain forward pass.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -42,11 +42,11 @@ Values = tuple[torch.Tensor, torch.Tensor]
 class Update:
     """How a model's update computes.
 
-    way    a key of WAYS
-    head   what the model makes of its last hidden states
-    proof  how near that is to its plain forward pass
-    tried  the ways that were allowed
-    places  lengths beyond which it was tried too
+    way     a key of WAYS
+    head    how the model turns its last hidden states into logits
+    proof   how close that is to its plain forward pass
+    tried   the ways that were allowed
+    places  lengths at which the model computes differently, so longer texts were tried too
     """
 
     way: str
@@ -57,11 +57,11 @@ class Update:
 
     @property
     def padded(self) -> bool:
-        """Whether rows of one length stand side by side, and what they begin with in common is computed for each."""
+        """Whether samples are computed as padded rows, without sharing their common prefix."""
         return self.way in ("rows", "one")
 
     def serves(self, ways: Sequence[str], places: Sequence[int]) -> bool:
-        """Whether nothing else would be found among these ways, for texts beyond those places."""
+        """Whether a new search among these ways, for texts beyond these places, would find the same way."""
         if self.way not in ways or not {*places} <= {*self.places}:
             return False
         return {*ways[: ways.index(self.way)]} <= {*self.tried}
@@ -69,18 +69,18 @@ class Update:
 
 _known: WeakKeyDictionary[Any, Update] = WeakKeyDictionary()
 DIRECTIONS = 8
-"""In which gradients are compared."""
+"""How many projections of the gradients are compared."""
 FAR = 1e-3
-"""Relative difference of gradients from the plain pass's in float32, and 200 times that in shorter types."""
+"""Largest relative difference of gradients from the plain pass's in float32; 200 times that in shorter types."""
 
 
 def update_of(model: Any, *, ways: Sequence[str] | None = None, longest: int = 0) -> Update:
-    """The first of the ways that gives a model's own log-probabilities and gradients; found out once a model.
+    """The first of the ways that gives the model's own log-probabilities and gradients; cached per model.
 
     model    as transformers loaded it, before it is wrapped
-    ways     that are allowed from now on; None takes what was found before, or tries all
+    ways     allowed from now on; None takes what was found before, or tries all
     longest  tokens of the longest sample to come
-    Raises UserError for a model of which no way is right.
+    Raises UserError if no way is right.
     """
     inner = bare(model)
     known, places = _known.get(inner), turns(inner, longest)
@@ -90,7 +90,7 @@ def update_of(model: Any, *, ways: Sequence[str] | None = None, longest: int = 0
 
 
 def updates_as(model: Any, other: Any) -> None:
-    """Has a model of the same architecture computed as the other is."""
+    """Makes `model` compute as `other`, of the same architecture, does."""
     _known[bare(model)] = update = update_of(other)
     if update.way == "tree":
         attend_in_groups(bare(model))
@@ -135,7 +135,7 @@ def _sample(ids: list[int], start: int) -> Sample:
 
 @contextmanager
 def _embedded(model: PreTrainedModel) -> Iterator[list[tuple[torch.Tensor, torch.Tensor]]]:
-    """Within it (token ids, their embeddings) of every forward pass are gathered, to take gradients by."""
+    """Collects (token ids, their embeddings) of every forward pass, to take gradients by."""
     found: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def gather(_module: Any, inputs: tuple[torch.Tensor, ...], out: torch.Tensor) -> torch.Tensor:
@@ -150,7 +150,7 @@ def _embedded(model: PreTrainedModel) -> Iterator[list[tuple[torch.Tensor, torch
 
 
 def _slopes(values: torch.Tensor, inputs: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
-    """(DIRECTIONS,) by how much a weighted sum of values changes with the tokens' embeddings, in several directions."""
+    """(DIRECTIONS,) projections of the gradient of a weighted sum of `values` by the tokens' embeddings."""
     weights = torch.linspace(-1, 1, len(values), device=values.device)
     grads = torch.autograd.grad((values * weights).sum(), [out for _, out in inputs])
     found = values.new_zeros(DIRECTIONS)
@@ -165,36 +165,34 @@ def _slopes(values: torch.Tensor, inputs: list[tuple[torch.Tensor, torch.Tensor]
 def token_logps(
     model: Any, samples: Sequence[Sample], *, head: Any, temperature: float, way: str | None = None
 ) -> Values:
-    """Of every token with loss, sample after sample.
+    """Log-probabilities and entropies of every token with loss, sample after sample.
 
     model  wrapped or not
     head   its output embedding
-    temperature  of the sampling distribution, whose log-probabilities these are
+    temperature  of the sampling distribution that these describe
     way    a key of WAYS; None for that of `update_of`
     """
     update = update_of(model)
-    after = update.head if type(head) is torch.nn.Linear else None  # an adapter has an own forward
+    after = update.head if type(head) is torch.nn.Linear else None  # an adapter has its own forward
     values = WAYS[way or update.way](Pass(model, bare(model), head, after, temperature), samples)
     return values[:, 0], values[:, 1].detach()
 
 
 def no_dropout(model: Any) -> None:
-    """Puts a model into the mode that it samples in, but for the dropout of adapters: what is learnt from is what was
-    sampled. Layers that are checkpointed remain so.
-    """
+    """Puts a model into eval mode, in which it sampled, but keeps adapters' dropout and layers' checkpointing."""
     model.eval()
     for module in model.modules():
         if isinstance(adapters := getattr(module, "lora_dropout", None), torch.nn.Module):
             adapters.train()
         if isinstance(module, GradientCheckpointingLayer) and module.gradient_checkpointing:
-            module.training = True  # asked before the layer is computed, and again in the backward pass
+            module.training = True  # read before the forward pass, and again in the backward pass
             if _at_rest not in module._forward_pre_hooks.values():
                 module.register_forward_pre_hook(_at_rest)
                 module.register_forward_hook(_as_before, always_call=True)
 
 
 _modes: WeakKeyDictionary[torch.nn.Module, bool] = WeakKeyDictionary()
-"""Of layers that may be checkpointed the mode that they were called in."""
+"""{checkpointed layer: whether it was called in training mode}."""
 
 
 def _at_rest(module: torch.nn.Module, _inputs: Any) -> None:
@@ -206,10 +204,10 @@ def _as_before(module: torch.nn.Module, _inputs: Any, _out: Any) -> None:
 
 
 def micro_batches(samples: Sequence[Sample], limit: int, *, padded: bool = False) -> Iterator[list[Sample]]:
-    """Samples that begin alike side by side, whose tokens, what they share counted once, stay within `limit`.
+    """Groups samples with a common prefix into micro-batches of at most `limit` tokens, shared ones counted once, or of
+    one longer sample.
 
-    padded  samples of like length instead, and their tokens as rows of one length
-    A sample alone may go beyond.
+    padded  groups samples of similar length instead, and counts padded rows
     """
     if padded:
         yield from _of_like_length(samples, limit)

@@ -1,8 +1,7 @@
-"""The training loop: take groups, make a batch, update, publish the weights, write down, checkpoint.
+"""The training loop: take groups, make a batch, update, publish the weights, record, checkpoint.
 
 A step is one batch of rollouts, an update one step of the optimiser; `config.run_stages` maps one to the other. All
-processes run this loop alike; rank 0 alone writes. Groups come from a feed, which may get the next step's beside the
-update.
+processes run this loop; only rank 0 writes. Groups come from a feed, which may play the next step during the update.
 """
 
 import time
@@ -32,29 +31,29 @@ from strop_verify.core.rollout import Group, Rollout
 
 @dataclass(frozen=True)
 class TrainedStep:
-    """One training step, from 1, and what came of it."""
+    """One training step, from 1, and its results."""
 
     number: int
     stage: RunStage
     played: list[Group]
     metrics: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    """What a person should read now."""
+    """Lines for the user."""
 
 
 class ErrorRate:
-    """Share of the verdicts of a run that were errors of the grader."""
+    """Share of a run's verdicts that were errors of the grader."""
 
     what = "verdicts were errors of the grader"
     fewest = 1
-    """Errors that a run may always have before it is ended, less one."""
+    """Errors below this number never end a run."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._errors = self._judged = 0
 
     def count(self, groups: Sequence[Group]) -> float:
-        """The share, with these groups counted. Raises TooManyErrors above the limit."""
+        """The share, including these groups. Raises TooManyErrors above the limit."""
         causes = [cause for rollout in rollouts_of(groups) if (cause := self.cause(rollout)) is not None]
         errors = [cause for cause in causes if cause]
         self._errors += len(errors)
@@ -67,14 +66,14 @@ class ErrorRate:
         return self._errors / max(1, self._judged)
 
     def cause(self, rollout: Rollout) -> str | None:
-        """Why a rollout counts as an error, "" where it does not; None where there was nothing to fail."""
+        """Why a rollout counts as an error, "" if it does not; None if it is not counted."""
         if rollout.verdict is None:
             return None
         return (rollout.verdict.detail or "unknown") if failed_by_us(rollout) else ""
 
 
 class FailedRewards(ErrorRate):
-    """Share of the judged rollouts of a run for which a reward failed."""
+    """Share of a run's judged rollouts for which a reward failed."""
 
     what = "rollouts could not be scored"
     fewest = 3
@@ -87,11 +86,11 @@ class FailedRewards(ErrorRate):
 
 
 PATIENCE = 3
-"""Updates in a row that are not finite, or steps in a row without anything to learn from, that end a run."""
+"""This many updates in a row that are not finite, or steps in a row with nothing to learn from, end a run."""
 
 
 class CannotLearn(StropError):
-    """The model cannot change any more, or cannot change at all; says why and what to do."""
+    """The model no longer changes, or never will; says why and what to do."""
 
 
 class NotFinite(CannotLearn):
@@ -99,7 +98,7 @@ class NotFinite(CannotLearn):
 
 
 def idle_cause(groups: Sequence[Group], recipe: Recipe) -> str:
-    """Why no token of these groups carries loss, with a remedy; "" where one does."""
+    """Why no token of these groups carries loss, with a remedy; "" if one does."""
     found: Counter[str] = Counter()
     for rollout in rollouts_of(groups):
         if not (reason := _left_out(rollout, recipe.grpo.mask_truncated)):
@@ -122,7 +121,7 @@ def idle_cause(groups: Sequence[Group], recipe: Recipe) -> str:
 
 
 def _left_out(rollout: Rollout, mask_truncated: bool) -> str:
-    """Why a rollout carries no loss, "" where it does."""
+    """Why a rollout carries no loss, "" if it does."""
     if rollout.left_out:
         return "dropped" if rollout.left_out == "scores" else "masked"
     if rollout.reward is None:
@@ -133,7 +132,7 @@ def _left_out(rollout: Rollout, mask_truncated: bool) -> str:
 
 
 class Loop:
-    """Trains the model of a run from a checkpoint, or from the start, to its last step."""
+    """Trains a run's model from a checkpoint, or from the start, to the last step."""
 
     def __init__(
         self,
@@ -143,25 +142,25 @@ class Loop:
         checkpoint: Path | None,
         feed: Feed | None = None,
     ) -> None:
-        """Without a `feed`, the recipe's tasks are played. A run that begins has the feed start, too."""
+        """Without a `feed`, plays the recipe's tasks. Without a checkpoint, starts the feed."""
         self._recipe, self._parts, self._run = recipe, parts, run
         self._stages = stages_of(recipe)
         self.feed = feed or TaskFeed(recipe, parts.play, parts.sets)
         self._errors = ErrorRate(recipe.limits.max_error_rate)
         self._failed = FailedRewards(recipe.limits.max_error_rate)
         self._idle = 0
-        """Steps in a row without anything to learn from."""
+        """Steps in a row with nothing to learn from."""
         self.learner = Learner(parts.backend, recipe)
         teacher = recipe.grpo.teacher
         self._teacher = Teacher(recipe, teacher, parts) if teacher else None
         self._updates = update_of(checkpoint)
         self.begins_after = self._stage().step_of(self._updates)[0]
-        """Steps that were done before."""
+        """Steps done before this process."""
         self._advantages = Advantages(recipe.grpo.advantage)
         self.has_optimiser = True
-        """Whether the checkpoint that it goes on from holds the optimiser's state."""
+        """Whether the checkpoint holds the optimiser's state."""
         self._requested = self._answered = 0
-        """Checkpoints that were asked for, and how many of the requests have been looked at."""
+        """Requests for a checkpoint, and how many of them were handled."""
         if checkpoint is None:
             self.feed.start()
         else:
@@ -174,18 +173,14 @@ class Loop:
                 self._teacher.load(checkpoint)
 
     def request_checkpoint(self) -> None:
-        """Has a checkpoint saved after the step that is going on, by all processes when one asks.
-
-        Any thread and any signal handler may call it: it takes no lock.
-        """
+        """Has all processes save a checkpoint after the current step; safe to call in threads and signal handlers."""
         self._requested += 1
 
     def steps(
         self, playing: Callable[[int], None], begin: Callable[[RunStage], None]
     ) -> Iterator[TrainedStep]:
-        """Yields each step when its rollouts and metrics are complete, before its checkpoint is written.
-
-        `begin` is called with each stage, `playing` with the number of each step before its answers are sampled.
+        """Yields each step when its rollouts and metrics are complete, before its checkpoint is written. Calls `begin`
+        with each new stage, and `playing` with each step's number before its answers are sampled.
         """
         stage, last = None, self._recipe.optim.steps
         if self.feed.keeps_start and not self._updates:
@@ -206,8 +201,8 @@ class Loop:
             learnt, played = self._weighed(groups, stage, number)
             measured = self._measured(groups, learnt, stage, number)
             notes = self._notes(learnt, played, stage)
-            teacher = [partial(self._teacher.taught, stage.recipe)] if self._teacher else []
-            batch = batch_of(learnt, stage.recipe.grpo, *teacher)
+            taught = partial(self._teacher.taught, stage.recipe) if self._teacher else None
+            batch = batch_of(learnt, stage.recipe.grpo, taught)
             updated = self.learner.update(batch, stage, self._updates - stage.recipe.grpo.updates_per_step)
             masked = stage.recipe.grpo.mask_truncated
             metrics = step_metrics(played, learnt, mask_truncated=masked) | measured | updated
@@ -245,16 +240,14 @@ class Loop:
         return stage_at(self._stages, self._updates)
 
     def _requests(self) -> tuple[bool, bool]:
-        """Since the last step: whether a process was asked for a checkpoint, and whether rank 0 sees the file that asks
-        the run to end. All processes must call it.
-        """
+        """(whether a checkpoint was requested since the last step, whether rank 0 sees the `stop` file). Collective."""
         requested, before = self._requested, self._answered
         self._answered = requested
         asked = self._parts.ranks.gather((requested > before, (self._run.path / STOP).exists()))
         return any(one for one, _ in asked), asked[0][1]
 
     def _weighed(self, groups: StepGroups, stage: RunStage, number: int) -> tuple[list[Group], list[Group]]:
-        """(groups to learn from, all that were played), the former with advantages and none too old."""
+        """(groups to learn from, none too old; all groups played), the former with advantages in both."""
         played, grpo = list(groups.played), stage.recipe.grpo
         young = [place for place in groups.learnt if not too_old(played[place], number - 1, grpo)]
         learnt = self._advantages.of([played[place] for place in young])
@@ -263,7 +256,7 @@ class Loop:
         return learnt, played
 
     def _notes(self, learnt: list[Group], played: list[Group], stage: RunStage) -> list[str]:
-        """Lines about rewards that failed, and last about a step that has nothing to learn from."""
+        """Lines about rewards that failed, then why the step has nothing to learn from, if so."""
         causes = [cause for rollout in rollouts_of(played) if (cause := self._failed.cause(rollout))]
         notes = [f"{len(causes)} rollouts could not be scored; first: {causes[0]}"] if causes else []
         idle = idle_cause(learnt, stage.recipe)
@@ -273,7 +266,7 @@ class Loop:
     def _measured(
         self, groups: StepGroups, learnt: list[Group], stage: RunStage, number: int
     ) -> dict[str, float]:
-        """The grader's error rate, times, and where groups may be stale, how old they are and how many were too old."""
+        """The grader's error rate, times and, if groups may be stale, their age and how many were too old."""
         found = {
             "error_rate": self._errors.count(groups.played),
             "seconds_sampling": groups.sampling,
@@ -299,10 +292,10 @@ class Loop:
 
     @PROGRESS.at("saving a checkpoint", busy=True)
     def _save(self) -> None:
-        """A checkpoint, complete or removed again. Raises NotFinite rather than save weights that are not finite."""
+        """Saves a checkpoint, completely or not at all. Raises NotFinite instead if the weights are not finite."""
         if not self._parts.backend.is_finite():
             raise NotFinite(
-                f"the weights are not finite after update {self._updates}, which is not saved; lower "
+                f"the weights are not finite after update {self._updates} and are not saved; lower "
                 "optim.learning_rate"
             )
         folder = self._run.checkpoints / f"checkpoint-{self._updates}"
@@ -312,7 +305,7 @@ class Loop:
         self._parts.ranks.barrier()
 
     def _state(self, folder: Path) -> dict[str, Any]:
-        """What a resumed run needs besides the model."""
+        """State for a resumed run besides the model."""
         if self._teacher:
             self._teacher.save(folder)
         return {

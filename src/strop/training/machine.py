@@ -1,4 +1,4 @@
-"""What a run needs of memory and disk, beside what this machine has: for `strop train --dry-run`, and before a run."""
+"""Compares the memory and disk that a run needs with what this machine has, for `strop train` and its `--dry-run`."""
 
 import math
 import shutil
@@ -18,17 +18,17 @@ _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_b
 
 @dataclass(frozen=True)
 class Device:
-    """The memory that a run has here, in bytes: of the smallest GPU, else RAM."""
+    """The memory available to a run here, in bytes: of the smallest GPU, else RAM."""
 
     gpu: bool
     total: int
     free: int
     bfloat16: bool
-    """What `auto` stands for."""
+    """Whether the dtype `auto` means bfloat16."""
 
     @classmethod
     def here(cls, recipe: Recipe) -> "Device":
-        """As the recipe would use it."""
+        """The device that the recipe would use."""
         from strop.policies.loading import has_fast_bfloat16
 
         gpus = gpus_here() if recipe.launch.device == "gpu" else []
@@ -42,19 +42,19 @@ class Device:
         return f"this machine has {gigabytes(self.total)}, {gigabytes(self.free)} free"
 
     def plans(self, recipe: Recipe, shape: ModelShape) -> list[DevicePlan]:
-        """Of what the run would use on this machine."""
+        """The plans for the devices of this machine."""
         plans = memory_plan(recipe, shape, bfloat16=self.bfloat16, gpu=self.gpu)
         return plans if self.gpu else plans[:1]
 
     def takes(self, recipe: Recipe, shape: ModelShape) -> float:
-        """Bytes of it at the most: in RAM those of all processes of a node."""
+        """Peak bytes needed; in RAM those of all processes of a node."""
         sizes = [plan.smallest if self.gpu else plan.peak for plan in self.plans(recipe, shape)]
         return max(sizes) * (1 if self.gpu else recipe.launch.processes)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is to be said: how it is, what may go wrong, what will."""
+    """Lines about what fits, what may not fit, and what will not."""
 
     facts: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Comparison:
 
 
 def memory(recipe: Recipe) -> Comparison:
-    """The plan beside this machine. A fault only where weights and optimiser alone do not fit."""
+    """The memory plan against this machine; a fault only if weights and optimiser alone do not fit."""
     shape = ModelShape.read(recipe.model.name, recipe.model.revision)
     if shape is None:
         return Comparison([unknown(recipe)])
@@ -83,10 +83,7 @@ def memory(recipe: Recipe) -> Comparison:
 
 
 def disk(recipe: Recipe, model: ModelFiles, samples: bool) -> Comparison:
-    """Room for the checkpoints that are there at one time, and for the final model.
-
-    samples  False for a supervised run
-    """
+    """Space for the checkpoints kept at one time and the final model. `samples`: False for a supervised run."""
     folder = recipe.run.folder.absolute()
     needed, kept, each = _bytes(recipe, model, samples)
     there = next(place for place in (folder, *folder.parents) if place.is_dir())
@@ -105,7 +102,7 @@ def disk(recipe: Recipe, model: ModelFiles, samples: bool) -> Comparison:
 
 
 def _bytes(recipe: Recipe, model: ModelFiles, samples: bool) -> tuple[int, int, int]:
-    """(bytes of a run's models at the most, checkpoints there at one time, bytes of one)."""
+    """(peak bytes of a run's models, checkpoints kept at one time, bytes of one)."""
     lora, kept_in = recipe.model.lora, 2 if recipe.model.dtype == "bfloat16" else 4
     width = 4 if lora.rank else kept_in  # adapters are float32
     saved, frozen = model.size, 0 if recipe.model.train_embeddings else model.embeddings
@@ -113,20 +110,20 @@ def _bytes(recipe: Recipe, model: ModelFiles, samples: bool) -> tuple[int, int, 
         return kept_in * saved, 0, 0
     if lora.rank:
         saved, frozen = sum(lora.rank * sum(one) for one in model.adapted(lora.target_modules).values()), 0
-    each = width * (saved + 2 * (saved - frozen))  # AdamW keeps two numbers a weight
+    each = width * (saved + 2 * (saved - frozen))  # AdamW keeps two numbers per weight
     written = max(-(-recipe.optim.steps // recipe.run.save_every), len(recipe.stages))
-    kept = min(max(2, recipe.run.keep_checkpoints) + 1, written)  # a new one is whole before an old one goes
+    kept = min(max(2, recipe.run.keep_checkpoints) + 1, written)  # an old one goes last
     warm = kept_in * model.size if recipe.sft.warm_start and (recipe.grpo.beta or lora.rank) else 0
     return kept * each + width * saved + warm, kept, each
 
 
 def unknown(recipe: Recipe) -> str:
-    """What is said of a model whose sizes are not known."""
+    """The line for a model whose sizes are not known."""
     return f"memory: not computed, as config.json of {recipe.model.name} cannot be read"
 
 
 def plan_lines(recipe: Recipe) -> list[str]:
-    """The whole plan for people, device by device, on GPUs unless launch.device says otherwise."""
+    """The whole plan as text, device by device, on GPUs unless launch.device says otherwise."""
     shape = ModelShape.read(recipe.model.name, recipe.model.revision)
     if shape is None:
         return [unknown(recipe)]
@@ -140,7 +137,7 @@ def plan_lines(recipe: Recipe) -> list[str]:
 
 
 def _remedy(recipe: Recipe, shape: ModelShape, device: Device) -> str:
-    """Settings with which it fits, the cheapest first; those that save little are left out."""
+    """Settings that make the run fit, cheapest first; those that save under 2 % are left out."""
     now, words = recipe, list[str]()
     for key, value in _ways(recipe, device.plans(recipe, shape)[0]):
         changed, before = _with(now, key.split("."), value), device.takes(now, shape)
@@ -182,7 +179,7 @@ def gpus_here() -> list[int]:
 
 
 def ram_here() -> tuple[int, int]:
-    """(bytes of RAM, those that are free), within the limit of this process's cgroup."""
+    """(total, free) bytes of RAM, within the limit of this process's cgroup."""
     told = Path("/proc/meminfo").read_text().splitlines()
     sizes = {line.partition(":")[0]: int(line.split()[1]) * 1024 for line in told}
     total, free = sizes["MemTotal"], sizes["MemAvailable"]
@@ -193,7 +190,7 @@ def ram_here() -> tuple[int, int]:
 
 
 def quantised_faults(recipe: Recipe, samples: bool) -> Iterator[str]:
-    """What weights in four bits do not go with."""
+    """Settings that 4-bit weights do not work with."""
     if recipe.model.quantization is None:
         return
     which, policy = f"model.quantization={recipe.model.quantization}", recipe.policy
@@ -202,9 +199,9 @@ def quantised_faults(recipe: Recipe, samples: bool) -> Iterator[str]:
     elif recipe.sft.warm_start:
         yield f"{which}: a warm start trains all weights; set sft.warm_start=false, and run strop sft before"
     if recipe.launch.engine != "ddp":
-        yield f"{which}: launch.engine={recipe.launch.engine} cannot divide such weights; set launch.engine=ddp"
+        yield f"{which}: launch.engine={recipe.launch.engine} cannot shard such weights; set launch.engine=ddp"
     if policy.shares_weights and recipe.grpo.max_staleness:
         remedy = "set grpo.max_staleness=0, or policy.engine=vllm"
-        yield f"{which}: there is no copy to sample from beside the update; {remedy}"
+        yield f"{which}: there is no copy to sample from during the update; {remedy}"
     if policy.sends_adapters:
-        yield f"{which}: policy.sync=adapter would sample from the base as it was before; set policy.sync=files"
+        yield f"{which}: policy.sync=adapter would sample from the unquantised base; set policy.sync=files"

@@ -1,7 +1,7 @@
-"""What a recipe asks of each device's memory, computed before anything is loaded. docs/gpu.md has the same formulas.
+"""The memory that a recipe needs on each device, computed before anything is loaded. docs/gpu.md has the formulas.
 
-A device is a GPU, or this machine's RAM. Tests hold the plan against real bytes on a CPU, `benchmarks/memory_plan.py`
-against a run's; on a GPU its own needs (about 1 GB) and fragmentation come on top.
+A device is a GPU, or this machine's RAM. Tests compare the plan with real bytes on a CPU, `benchmarks/memory_plan.py`
+with those of a run; on a GPU, CUDA's own memory (about 1 GB) and fragmentation are added.
 """
 
 from collections.abc import Iterator
@@ -15,16 +15,16 @@ from strop.policies.open import longest_play
 
 FLOAT32, BFLOAT16 = 4, 2
 NF4 = 0.5 + 1 / 64 + 4 / (64 * 256)
-"""Bytes of a weight in four bits: a byte for each block of 64, and four for each 256 of these."""
+"""Bytes of a 4-bit weight: plus a byte per block of 64 weights, and four per 256 blocks."""
 LOGITS = 1 << 21
-"""Logits that are held at a time, at most (`training.head`)."""
+"""Most logits held at a time (`training.head`)."""
 OWN, BETWEEN, LARGE = 0.45e9, 0.3, 32 << 20
-"""Bytes of RAM that torch's kernels keep, and the share of activations that lies free between them, where these are not
-so large that each goes back to the kernel (`strop.policies`): measured."""
+"""Measured: bytes of RAM that torch keeps; free memory between activations, as a share of them, unless they are so
+large (bytes) that each block goes back to the kernel (`strop.policies`)."""
 LITTLE = 0.18e9
-"""The same in place of both where all blocks go back (`training.backend.SMALL`)."""
+"""Replaces both if all blocks go back (`training.backend.SMALL`)."""
 USED = 0.8
-"""Share of a sampling GPU that its server takes, where the recipe does not say: vLLM's own default is .9."""
+"""Share of a sampling GPU that its server takes if the recipe does not say; vLLM's own default is .9."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class DevicePlan:
     """Bytes on each device of one kind.
 
     name      of the kind
-    count     how many of them, on all nodes
+    count     of these devices, on all nodes
     held      all the time
-    sampling, updating  while it does that; both at once where the next step is sampled beside the update
-    share     of the GPU that an engine in the same process takes for itself, weights and cache; the rest is left
-    gpu       False for RAM, of a process
+    sampling, updating  during that phase; `at_once`: both together, as the next step is sampled during the update
+    share     of the GPU that an engine in the same process reserves for weights and cache
+    gpu       False for the RAM of a process
     """
 
     name: str
@@ -50,14 +50,14 @@ class DevicePlan:
 
     @property
     def peak(self) -> float:
-        """Bytes at the most, with the least cache that an engine with a share of its own can do with."""
+        """Peak bytes; an engine that reserves a share is counted with the smallest cache that it can work with."""
         sampling, updating = sum(self.sampling.values()), sum(self.updating.values())
         both = self.at_once or bool(self.share)
         return sum(self.held.values()) + (sampling + updating if both else max(sampling, updating))
 
     @property
     def certain(self) -> float:
-        """Bytes that no setting of the update or of sampling takes away: weights and optimiser."""
+        """Bytes that no setting of the update or of sampling can save: weights and optimiser."""
         return sum(
             size
             for name, size in self.held.items()
@@ -73,7 +73,7 @@ class DevicePlan:
         return max(engine / self.share, (self.peak - engine) / (1 - self.share) if self.share < 1 else 0.0)
 
     def lines(self) -> Iterator[str]:
-        """For people."""
+        """The plan as text."""
         unit, own = ("GPU", ", CUDA's own 1 GB not in it") if self.gpu else ("process", "")
         counted = f"{self.count} {self.name} {unit}" + ("" if self.count == 1 else "s" if self.gpu else "es")
         most = f"at most {gigabytes(self.peak)}"
@@ -110,10 +110,10 @@ def _told(parts: dict[str, float]) -> str:
 def memory_plan(
     recipe: Recipe, shape: ModelShape, *, bfloat16: bool = True, gpu: bool = True
 ) -> list[DevicePlan]:
-    """The plan of the devices that train and, where vLLM serves on others, of those that sample.
+    """Plans for the devices that train and, if vLLM serves on others, for those that sample.
 
-    bfloat16  what `auto` stands for: True on a GPU
-    gpu       False for RAM, of which each process takes what is planned
+    bfloat16  whether the dtype `auto` means bfloat16: True on a GPU
+    gpu       False plans RAM, per process
     """
     policy, launch = recipe.policy, recipe.launch
     stages = _stages(recipe)
@@ -162,13 +162,14 @@ def _kept_by_torch(recipe: Recipe, shape: ModelShape, types: "_Types", updating:
 
 @dataclass(frozen=True)
 class _Types:
-    """Bytes of a number.
+    """Bytes per number.
 
     kept       of a weight of the model
-    computed   in the update's products, sampled in those of sampling
+    computed   in the update's matrix products
+    sampled    in those of sampling
     stream     of the residual stream in the update
-    quantised  whether linear layers are in four bits
-    gpu        whether they lie on a GPU
+    quantised  whether linear layers are in 4 bits
+    gpu        whether they are on a GPU
     """
 
     kept: int
@@ -187,23 +188,18 @@ class _Types:
         )
         if quantised := config.quantization is not None:
             computed = sampled = BFLOAT16
-        if engine == "zero3":  # it keeps what it computes with, and float32 beside the moments
+        if engine == "zero3":  # the weights it computes with; float32 ones are in the optimiser
             kept = min(kept, computed)
         stream = computed if engine in SHARDED else max(kept, computed)
         return cls(kept, computed, sampled, stream, quantised, gpu)
-
-
-def _weights(shape: ModelShape, types: _Types) -> float:
-    """Bytes of the model as it is loaded."""
-    short = shape.quantised if types.quantised else 0
-    return types.kept * (shape.parameters - short) + NF4 * short
 
 
 def _held(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
     launch, lora = recipe.launch, recipe.model.lora
     world, deepspeed = launch.nodes * launch.processes, launch.engine.startswith("zero")
     parts = world if launch.engine in SHARDED else 1
-    adapters, weights = shape.adapters(lora) if lora.rank else 0, _weights(shape, types)
+    adapters, short = shape.adapters(lora) if lora.rank else 0, shape.quantised if types.quantised else 0
+    weights = types.kept * (shape.parameters - short) + NF4 * short
     trained, width = _trained(recipe, shape, types)
     divided = 1 if launch.engine == "ddp" else world
     return {
@@ -217,8 +213,8 @@ def _held(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
 
 
 def _teacher(recipe: Recipe, types: _Types, policy: float) -> float:
-    """Bytes of a teacher with weights of its own, each process has it whole; 0 also where its config.json cannot be
-    read. `policy`: bytes of the policy's weights.
+    """Bytes of a teacher with its own weights, which each process holds whole; 0 if its config.json cannot be read.
+    `policy`: bytes of the policy's weights.
     """
     config = recipe.grpo.teacher
     if not config or config.url:
@@ -237,7 +233,7 @@ def _trained(recipe: Recipe, shape: ModelShape, types: _Types) -> tuple[int, int
 
 
 def _updating(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
-    """What stands besides the gradients at the largest of three moments of a micro-batch's backward pass."""
+    """Gradients, and the largest of three moments of a micro-batch's backward pass."""
     launch = recipe.launch
     world, ddp = launch.nodes * launch.processes, launch.engine == "ddp"
     trained, width = _trained(recipe, shape, types)
@@ -255,20 +251,20 @@ def _updating(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, flo
 
 
 def _tokens(recipe: Recipe) -> float:
-    """Tokens of a full micro-batch. An answer that is longer goes alone."""
+    """Tokens of a full micro-batch, or of a longer answer, which is computed alone."""
     return max(max(one.optim.micro_batch_tokens, longest_play(one)) for one in _stages(recipe))
 
 
 def _kept(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
-    """What the forward pass keeps: of each layer its input, or all that the backward pass needs."""
+    """Bytes that the forward pass keeps: each layer's input, or all that the backward pass needs."""
     if recipe.model.gradient_checkpointing:
         return _tokens(recipe) * shape.layers * types.stream * shape.hidden
     return shape.layers * _layer(recipe, shape, types)
 
 
 def _cast(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
-    """Autocast keeps what it casts of the trained weights to the end of a forward pass, and of frozen ones what the
-    backward pass needs. A sharded engine casts one layer at a time.
+    """Cast weights that autocast keeps: trained ones to the end of a forward pass, frozen ones if the backward pass
+    needs them. A sharded engine casts one layer at a time.
     """
     frozen = recipe.model.lora.rank and recipe.model.gradient_checkpointing
     if types.kept == types.computed or recipe.launch.engine in SHARDED or frozen:
@@ -277,7 +273,7 @@ def _cast(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
 
 
 def _at_head(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
-    """The head in the forward pass, with the weights that were cast, or in the backward pass, with its gradient."""
+    """The head in the forward pass, with the cast weights, or in the backward pass, with its gradient."""
     head, cast = shape.vocabulary * shape.hidden, _cast(recipe, shape, types)
     gradient = float(types.kept * head) if _trains_head(recipe, shape) else 0.0
     copy = types.computed * head if types.kept != types.computed else 0
@@ -292,7 +288,7 @@ def _at_head(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, floa
 
 
 def _in_layer(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
-    """A layer in the backward pass. The gradient of a tied head waits for that of the embedding."""
+    """A layer in the backward pass. The gradient of a tied head is held until that of the embedding."""
     config, one = recipe.model, _layer(recipe, shape, types)
     more = (1.2 if config.gradient_checkpointing else 0.2) * one
     if config.lora.rank and types.computed == BFLOAT16:  # what adapters read, in float32
@@ -310,7 +306,7 @@ def _in_layer(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, flo
 
 
 def _at_embedding(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
-    """Where it is tied to the head, both have gradients of their own, which are added."""
+    """The embedding; tied to the head, both have their own gradients, which are added."""
     if recipe.model.lora.rank or not recipe.model.train_embeddings:
         return {}
     return {"embedding's gradients": (3.0 if shape.tied else 1.0) * types.kept * shape.embeddings}
@@ -321,8 +317,8 @@ def _trains_head(recipe: Recipe, shape: ModelShape) -> bool:
 
 
 def _layer(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
-    """Bytes that a layer keeps of a micro-batch for its backward pass: what norms read, in float32, what goes into
-    matrices and comes out, and what attention gathers. Autocast and adapters cast an input for each matrix anew.
+    """Bytes that a layer keeps of a micro-batch for its backward pass: inputs of norms in float32, inputs and outputs
+    of matrices, and what attention gathers. Autocast and adapters cast the input of each matrix separately.
     """
     adapted = bool(recipe.model.lora.rank)
     anew = types.computed == BFLOAT16 and (adapted or types.kept != BFLOAT16)
@@ -334,8 +330,8 @@ def _layer(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
 
 
 def _gathered(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
-    """Numbers that attention holds beside queries, keys and values: the keys and values of a shared prefix once for
-    each answer, and a mask for each block of queries behind one, on a GPU for each head that shares keys.
+    """Numbers that attention holds besides queries, keys and values: a shared prefix's keys and values once per answer,
+    and a mask per block of queries after a prefix; on a GPU, one for each head that shares keys.
     """
     if not recipe.optim.shared_prefix or not shape.keys:
         return 0.0
@@ -343,7 +339,7 @@ def _gathered(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
     for one in _stages(recipe):
         size, before = one.grpo.group_size, longest_play(one) - one.sampling.max_tokens
         tokens = max(one.optim.micro_batch_tokens, longest_play(one))
-        answer = min(one.sampling.max_tokens, (tokens - before) / 2)  # one alone has neither
+        answer = min(one.sampling.max_tokens, (tokens - before) / 2)  # so that two fit
         groups = max(1.0, tokens / (before + size * answer))
         rows = (tokens - groups * before) / answer
         masks = heads * groups * answer * (before + answer / 2)
@@ -352,13 +348,13 @@ def _gathered(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
 
 
 def has_turns(recipe: Recipe) -> bool:
-    """Whether plays wait for a next turn; the transformers engine keeps what it computed of them."""
+    """Whether plays may have several turns, whose cache the transformers engine keeps."""
     sets = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
     return any(one.environment.type != "single-turn" for one in sets)
 
 
 def _in_cache(recipe: Recipe, world: int) -> tuple[int, int]:
-    """(rows that are sampled side by side with the weights that are trained, tokens in their cache), at the most."""
+    """(most rows sampled at a time with the trained weights, most tokens in their cache)."""
     groups, evaluation = -(-recipe.grpo.tasks_per_step // world), recipe.evaluation
     rows, most = recipe.policy.batch
     prompts = rows

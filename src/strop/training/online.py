@@ -1,19 +1,18 @@
-"""Learning from what became of suggested edits, round by round, while a model is served: the feed of `strop online`.
+"""Learning from the outcomes of suggested edits, round by round, while a model is served: the feed of `strop online`.
 
-A round is a step of the one loop (`training.loop`), whose groups come from an event log:
+A round is a step of the training loop (`training.loop`) whose groups come from an event log:
 
-    take    labelled suggestions of the served model that no round has used, online.batch of them. Which they are is
-            written down before anything is learnt from them, so that a round that was killed is done with the same
-    update  REINFORCE, -(r - b) log pi of the whole answer (Williams 1992). Silence is an answer like any other: its
-            end token has a log-probability, and its reward is 0. b is the running mean of the rewards of earlier
-            rounds by client and language, 0 before the first: it knows nothing of the answers that it is held against
-    wait    compares with the served model and with the first one, on the held-out tasks, paired. A model that does
-            worse is rolled back: the weights and the optimiser's state of the newest checkpoint are taken again
+    take    online.batch labelled suggestions of the served model that no round has used. Their ids are written down
+            before the update, so that a killed round is repeated with the same suggestions
+    update  REINFORCE, -(r - b) log pi of the whole answer (Williams 1992). Silence is an answer too: its end token has
+            a log-probability, and its reward is 0. b is the running mean of the rewards of earlier rounds by client and
+            language, 0 before the first, so it is independent of the answers that it is subtracted from
+    wait    compares the candidate with the served and the first model, paired on the held-out tasks. If it is worse, it
+            is rolled back: weights and optimiser state are loaded from the newest checkpoint
 
-Each round ends with a checkpoint, so the newest one is what is served, and the link `served` names it. A round that was
-killed before is done again, from the same weights and the same suggestions, and so with the same bits on a CPU.
-Suggestions of any other digest than the served model's are not read: staleness is 0, and those that a round has used
-are noted.
+Each round ends with a checkpoint; the newest one is served, and the link `served` points to it. A killed round is
+repeated from the same weights and suggestions, on a CPU with the same bits. Only suggestions with the served model's
+digest are read, so staleness is 0.
 """
 
 import json
@@ -45,22 +44,22 @@ from strop_verify.core.rollout import Group, Rollout, Score, Turn
 from strop_verify.core.verdict import Outcome, Verdict
 
 SERVED, ROUNDS, EVENTS = "served", "online", "events"
-"""In the run folder: the link to the served checkpoint, what each round used, the log's default folder."""
+"""In the run folder: link to the served checkpoint, folder of what each round used, default folder of the log."""
 _NUMBERS = {"accepted": "accepted", "accepted_kept": "kept", "accepted_exact": "exact", "shown": "shown"}
-"""Rewards that a round can use, and their names in an evaluation."""
+"""{reward that a round can use: its name in an evaluation}."""
 KEPT = 0.8
-"""Share of an accepted suggestion that has to be left for `accepted_kept`."""
+"""Share of an accepted suggestion that must remain for `accepted_kept`."""
 _PATIENT = 366 * 86_400.0
-"""Seconds for which people are waited for."""
+"""Seconds to wait for people."""
 
 
 class EditEventFeed(Feed):
-    """Gives each step the suggestions of the served model whose outcome is known, and decides what is served next."""
+    """Gives each step suggestions of the served model whose outcome is known, and decides what is served next."""
 
     keeps_start = True
 
     def __init__(self, recipe: Recipe, parts: RunParts, say: Callable[[str], None]) -> None:
-        """`say` gets a line for everything that was done. Raises UserError for a recipe that cannot go in rounds."""
+        """`say` gets a line per event. Raises UserError for a recipe that cannot be trained online."""
         unknown = [one.name for one in recipe.rewards if one.weight and one.name not in _NUMBERS]
         if unknown:
             raise UserError(f"rewards: edit events carry no {unknown[0]!r}; there are {', '.join(_NUMBERS)}")
@@ -75,7 +74,7 @@ class EditEventFeed(Feed):
         self._weights = {one.name: one.weight for one in recipe.rewards if one.weight}
         self._told_of_others = False
         self._served = 0
-        """The round whose weights are served."""
+        """Round whose weights are served."""
         self._used: list[str] = []
         """Ids of the suggestions that rounds have used."""
         self._round = 0
@@ -91,7 +90,7 @@ class EditEventFeed(Feed):
         """See `Feed`."""
         started, self._round = time.perf_counter(), number
         self._serve()
-        self._evaluated(self._served)  # before anything is learnt from round 1: the model as it came
+        self._evaluated(self._served)  # in round 1: the model before any update
         chosen = self._chosen(number)
         shown = fmean(one.why != "silent" for one in chosen)
         self._say(f"round {number}: {len(chosen)} suggestions, {shown:.0%} of them shown")
@@ -131,7 +130,7 @@ class EditEventFeed(Feed):
         self._serve()
 
     def _serve(self) -> None:
-        """Points the link to the newest checkpoint; a server takes it when it is started next."""
+        """Points the link to the newest checkpoint; a server loads it at its next start."""
         if newest := checkpoints.latest(self._folder / CHECKPOINTS):
             new = self._folder / f"{SERVED}.new"
             new.unlink(missing_ok=True)
@@ -139,11 +138,11 @@ class EditEventFeed(Feed):
             os.replace(new, self._folder / SERVED)
 
     def _chosen(self, number: int) -> list[SuggestedEdit]:
-        """The suggestions of a round: those that were chosen before, else the first that are there, waited for."""
+        """The suggestions of a round: those chosen before a kill, else the oldest ones. Waits for enough of them."""
         note, online = self._folder / ROUNDS / f"round-{number}.json", self._recipe.online
         for folder in (note.parent, self._folder / EVENTS):
             folder.mkdir(exist_ok=True)
-        digest = weights_digest(str((self._folder / SERVED).resolve()))  # kept by its path
+        digest = weights_digest(str((self._folder / SERVED).resolve()))  # cached by path
         if note.is_file():
             wanted: list[str] = json.loads(note.read_bytes())
             known = {one.served.id: one for one in self._labelled(digest)}
@@ -171,7 +170,7 @@ class EditEventFeed(Feed):
                 time.sleep(online.poll_seconds)
 
     def _labelled(self, digest: str) -> list[SuggestedEdit]:
-        """What people decided about suggestions that the policy itself would make: sampled as it is trained."""
+        """Labelled suggestions that were sampled with the run's own temperature and top_p."""
         events = [event for path in sorted(self._log.glob("*.jsonl")) for event in read_events(path)]
         now = time.time() if self._recipe.online.user == "log" else None
         found, used = read_suggestions(events, now=now).labelled(digest), self._params
@@ -183,15 +182,15 @@ class EditEventFeed(Feed):
         if len(alike) < len(found) and not self._told_of_others:
             self._told_of_others = True
             self._say(
-                f"{len(found) - len(alike)} suggestions are left out, as they were not sampled with "
-                f"sampling.temperature={used.temperature:g} sampling.top_p={used.top_p:g}, as this run is"
+                f"{len(found) - len(alike)} suggestions are left out, as they were not sampled with this run's "
+                f"sampling.temperature={used.temperature:g} sampling.top_p={used.top_p:g}"
             )
         return alike
 
     def _group(self, one: SuggestedEdit, number: int) -> Group:
-        """One suggestion, as a group whose baseline is that of its client and language."""
+        """One suggestion as a group whose id, and so its baseline, is its client and language."""
         served = one.served
-        assert served.prompt_ids is not None and served.completion is not None  # it is labelled
+        assert served.prompt_ids is not None and served.completion is not None  # as it is labelled
         numbers = {
             "shown": float(one.why != "silent"),
             "accepted": float(one.why == "accepted"),
@@ -213,7 +212,7 @@ class EditEventFeed(Feed):
         return Group(task_id=f"{served.client}/{served.language}", step=number, rollouts=[rollout])
 
     def _compared(self, number: int) -> tuple[str, bool]:
-        """What is to be said of the candidate against the served and the first model, and whether it may be served."""
+        """(comparison of the candidate with the served and the first model, whether it may be served)."""
         candidate, margin = self._evaluated(number), self._recipe.online.margin
         self._watch("on held-out tasks there are", fmean(candidate.values(_key(candidate, "shown")).values()))
         said, deploys = [], True
@@ -229,7 +228,7 @@ class EditEventFeed(Feed):
         return "; ".join(said), deploys
 
     def _rewards(self, evaluation: Evaluation) -> Mapping[str, float]:
-        """The mean reward by task."""
+        """{task: mean reward}."""
         parts = {n: evaluation.values(_key(evaluation, _NUMBERS[n])) for n in self._weights}
         return {
             task: sum(weight * parts[name].get(task, 0.0) for name, weight in self._weights.items())
@@ -237,7 +236,7 @@ class EditEventFeed(Feed):
         }
 
     def _evaluated(self, number: int) -> Evaluation:
-        """The model of a round on the held-out tasks: from disk, else of the weights as they are now."""
+        """The evaluation of a round's model on the held-out tasks: from disk, else with the current weights."""
         path = record_file(self._folder, f"round-{number}" if number else "before")
         if path.is_file():
             return Evaluation.model_validate_json(path.read_bytes())
@@ -257,19 +256,16 @@ class EditEventFeed(Feed):
         if shown < self._recipe.online.quiet:
             self._say(
                 f"alarm at round {self._round}: silence: {who} {shown:.1%} suggestions, less than "
-                f"online.quiet={self._recipe.online.quiet:g}; where nothing is shown nothing is learnt: raise "
+                f"online.quiet={self._recipe.online.quiet:g}; nothing is learnt if nothing is shown: raise "
                 "sampling.temperature, or go back to an earlier checkpoint"
             )
 
 
 def _key(evaluation: Evaluation, name: str) -> str:
-    """Of the sampled answers, else of the greedy ones. Raises UserError where tasks are no next edits."""
-    try:
-        return evaluation.first_stage_keys[name]
-    except KeyError:
-        raise UserError(
-            "the held-out tasks are no next edits; make some with strop build next-edit"
-        ) from None
+    """The key of `name`, for sampled answers, else for greedy ones. Raises UserError if tasks are not next edits."""
+    if name not in evaluation.first_stage_keys:
+        raise UserError("the held-out tasks are not next edits; make some with strop build next-edit")
+    return evaluation.first_stage_keys[name]
 
 
 def _difference(before: Mapping[str, float], after: Mapping[str, float]) -> Difference:

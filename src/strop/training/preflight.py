@@ -1,7 +1,7 @@
-"""What a run needs, checked before a model is loaded: `strop train --dry-run`, and the first seconds of `strop train`.
+"""Checks what a run needs before a model is loaded: `strop train --dry-run`, and the first seconds of `strop train`.
 
-Every mistake is found before any is said, one line each with its remedy. A few references are judged in the jail, and
-one of them is played and scored by every reward, so that a user's environment and rewards have run once.
+All mistakes are reported together, one line each with its remedy. A few references are judged in the jail, and one is
+played and scored by every reward, so that a user's environment and rewards have run once.
 """
 
 import os
@@ -47,13 +47,13 @@ from strop_verify.verification.config import LocalVerifierConfig
 from strop_verify.verification.toolchains import missing_programs
 
 SAMPLE = 4
-"""References of a task set that are judged."""
+"""How many references of a task set are judged."""
 PLAYED = 2
-"""Tasks of a set that are played and scored; the second where the grader fails at the first."""
+"""How many tasks of a set may be played and scored; the second only if the grader fails on the first."""
 NEEDED = ("torch", "transformers", "accelerate", "safetensors")
-"""Packages without which no model is trained."""
+"""Packages that all training needs."""
 EXTRAS = {"deepspeed": "deepspeed", "bitsandbytes": "quantization"}
-"""Of packages that only some recipes need, the extra that has them."""
+"""{package that only some recipes need: the extra that installs it}."""
 
 
 def preflight(
@@ -64,12 +64,12 @@ def preflight(
     show: Callable[[str], None] = lambda line: None,
     samples: bool = True,
 ) -> Overrides:
-    """What is given, with the run's task sets made.
+    """Checks the recipe; returns `given` with the task sets built. Only rank 0 checks.
 
-    say      gets a line about what need not end the run, such as a task that will not be trained on
-    show     gets a line about each thing that is as it should be
+    say      gets warnings, such as a task that will not be trained on
+    show     gets a line for each check that passed
     samples  False for a supervised run, which needs neither verdicts nor rewards
-    Raises ConfigError with every mistake. In processes beside the first of a run nothing is looked at.
+    Raises ConfigError with every mistake.
     """
     if os.environ.get("RANK", "0") != "0":
         return given
@@ -86,7 +86,7 @@ def preflight(
 def look(
     recipe: Recipe, given: Overrides, say: Callable[[str], None], *, samples: bool = True, new: bool = True
 ) -> "Preflight":
-    """What `preflight` looks at, in any process; `new`: the run folder must be free."""
+    """The checks of `preflight`, in any process; `new`: the run folder must be free."""
     found = Preflight(recipe, given, samples)
     if new:
         with found.noting():
@@ -103,7 +103,7 @@ def look(
         found.look_at_rewards()
         found.look_at_toolchains()
         with found.noting(), closing(open_configured(recipe.sandbox, recipe.verifier)) as verifier:
-            if not found.faults:  # what runs needs the rest; without a jail there is no verifier
+            if not found.faults:  # plays need all of the above
                 found.try_out(verifier)
         found.look_at_memory()
     found.faults = list(dict.fromkeys(found.faults))
@@ -112,7 +112,7 @@ def look(
 
 @dataclass
 class Preflight:
-    """One look at everything; each method adds to what was found."""
+    """The findings; each `look_at` method adds to them."""
 
     recipe: Recipe
     given: Overrides
@@ -122,14 +122,14 @@ class Preflight:
     facts: list[str] = field(default_factory=list)
     sets: list[TaskSet] = field(default_factory=list)
     extra: list[Task] = field(default_factory=list)
-    """Those of evaluation.extra."""
+    """Tasks of evaluation.extra."""
     rubrics: dict[str, WeightedRubric] = field(default_factory=dict)
-    """By the sets' names."""
+    """{task set: its rewards}."""
     model: ModelFiles | None = None
 
     @contextmanager
     def noting(self) -> Iterator[None]:
-        """Within it an error is noted, and the rest is left out."""
+        """Records an error raised in the block instead of passing it on."""
         try:
             yield
         except ConfigError as error:
@@ -138,7 +138,7 @@ class Preflight:
             self.faults.append(" ".join(str(error).split()))
 
     def look_at_packages(self) -> None:
-        """Packages of extras, and an engine that training can use."""
+        """Whether the packages are installed, and whether training can use the engine."""
         policy, model = self.recipe.policy, self.recipe.model
         converts = not is_converted(model.name)
         needed = [*NEEDED, *(["peft"] if model.lora.rank else []), *(["gguf"] if converts else [])]
@@ -151,13 +151,12 @@ class Preflight:
         if (kernel := model.attention or "").startswith("flash_attention") and not is_installed("flash_attn"):
             how = "pip install flash-attn, or leave it out"
             self.faults.append(f"model.attention={kernel} needs flash_attn: {how}")
-        if not self.samples:
-            return
-        with self.noting():
-            check_trainable(policy)
+        if self.samples:
+            with self.noting():
+                check_trainable(policy)
 
     def look_at_algorithms(self) -> None:
-        """A loss and an advantage of one's own, by their options; the loss on a few tokens."""
+        """Builds a user's loss and advantage with their options; tries the loss on a few tokens."""
         with self.noting():
             find_advantage(self.recipe.grpo.advantage)
         if isinstance(self.recipe.grpo.loss, AddedLoss) and is_installed("torch"):
@@ -167,7 +166,7 @@ class Preflight:
                 find_loss(self.recipe.grpo.loss)
 
     def look_at_model(self) -> None:
-        """The model's files, and whether adapters and the engine fit them."""
+        """The model's files, its teacher, its LoRA targets and its context length."""
         config, policy = self.recipe.model, self.recipe.policy
         if not (is_installed("transformers") and is_installed("huggingface_hub")):
             return
@@ -184,7 +183,7 @@ class Preflight:
         if model is None:
             if not is_converted(config.name):
                 self.facts.append(
-                    f"model: {config.name}; prompts are counted once it has been converted, at its first use"
+                    f"model: {config.name}; prompts are counted after its conversion, at its first use"
                 )
             return
         size = f"{model.size / 1e6:,.1f} million weights, " if model.size else ""
@@ -234,7 +233,7 @@ class Preflight:
                 self.extra += extra_tasks(self.recipe, check)
 
     def look_at_prompts(self) -> None:
-        """Templates, the environment, and every prompt in tokens, against what the model has positions for."""
+        """Templates, the environment, and the length of every prompt against the model's positions."""
         tokenizer = None
         with self.noting():
             tokenizer = local_tokenizer(self.recipe, self.model) if self.model else None
@@ -255,7 +254,7 @@ class Preflight:
                     (self.sets[at],), longest = prompts_that_fit([one], self.given, tokenizer, say, longest)
         if tokenizer and self.sets:
             for check in self.recipe.evaluation.extra:
-                with self.noting():  # one task shows whether the style can be asked for
+                with self.noting():  # one task shows whether the style works
                     style = played_by(self.sets[0].recipe, check.style, kind=self.given.environment)
                     check_prompts(self.extra[:1], style, tokenizer, PlayLimits.prompt)
         context = (self.model.context if self.model and self.samples else None) or 0
@@ -267,17 +266,17 @@ class Preflight:
             )
         elif context and longest + answer > context:
             self.warnings.append(
-                f"the longest prompt has {longest} tokens: of sampling.max_tokens={answer} it leaves "
-                f"{max(0, context - longest)}, as the model has {context} positions"
+                f"the longest prompt has {longest} tokens and the model {context} positions, which leaves "
+                f"{max(0, context - longest)} tokens of sampling.max_tokens={answer}"
             )
 
     def look_at_disk(self) -> None:
-        """Room for the checkpoints that are there at one time, and for the final model."""
+        """Space for the checkpoints kept at one time and the final model."""
         if self.model is not None and self.model.size:
             self._add(disk(self.recipe, self.model, self.samples))
 
     def look_at_memory(self) -> None:
-        """The plan of the memory beside what there is. It loads torch, so the rest must be in order."""
+        """The planned memory against the machine's. It loads torch, so it runs only if nothing else failed."""
         if not self.faults:
             self._add(memory(self.recipe))
 
@@ -287,33 +286,30 @@ class Preflight:
         self.faults += found.faults
 
     def look_at_rewards(self) -> None:
-        """Each reward by its name and its arguments."""
+        """Whether each reward exists and accepts its arguments."""
         if self.given.rubric is not None:
             self.rubrics = {one.name: self.given.rubric for one in self.sets}
         else:
-            for name, rewards in self._rewards().items():
+            of_sets = {one.name: one.recipe.rewards for one in self.sets} or {"": self.recipe.rewards}
+            for name, rewards in of_sets.items():
                 made: list[WeightedRubric] = []
                 for reward in rewards:
                     with self.noting():
-                        made.append(WeightedRubric.from_names([reward]))
+                        made.append(WeightedRubric.from_names([(reward.name, reward.weight)]))
                 self.rubrics[name] = WeightedRubric.joined(made)
         for rubric in self.rubrics.values():
             for one in rubric.apart():
                 with self.noting():
                     one.check_arguments()
 
-    def _rewards(self) -> dict[str, list[tuple[str, float]]]:
-        of_sets = {one.name: one.recipe.rewards for one in self.sets} or {"": self.recipe.rewards}
-        return {name: [(one.name, one.weight) for one in rewards] for name, rewards in of_sets.items()}
-
     def look_at_toolchains(self) -> None:
-        """Compilers and interpreters of the tasks' languages, where this machine judges."""
+        """Compilers and interpreters of the tasks' languages, if this machine judges."""
         if isinstance(self.recipe.verifier, LocalVerifierConfig):
             tasks = (task for one in self.sets for task in one.tasks)
             self.faults += missing_programs(chain(tasks, self.extra), self.recipe.sandbox.root)
 
     def try_out(self, verifier: Verifier) -> None:
-        """Judges a sample of references, and plays and scores a task of each set."""
+        """Judges a sample of references, then plays and scores a task of each set."""
         for one in self.sets:
             with self.noting():
                 self._judge_references(one, verifier)
@@ -334,9 +330,7 @@ class Preflight:
             for task_id, verdict in wrong.items()
         ]
         if len(wrong) == len(tasks):
-            self.faults.append(
-                f"{lines[0]}; of {len(tasks)} that were tried none passed; `strop audit` says more"
-            )
+            self.faults.append(f"{lines[0]}; none of the {len(tasks)} tried passed; `strop audit` says more")
             return
         place = f"{one.name}: " if one.name else ""
         beside = sum(task.check.effective().lowered(verdicts[task.id].trust) for task in tasks)
@@ -347,15 +341,15 @@ class Preflight:
         self.warnings += lines
 
     def _play(self, one: TaskSet, verifier: Verifier) -> None:
-        """Raises UserError where a task cannot be played or scored, or an expert earns nothing."""
-        telling = [task for task in one.train if task.reference.strip()] or one.train  # silence earns nothing
+        """Plays and scores one task. Raises UserError if the grader fails."""
+        telling = [task for task in one.train if task.reference.strip()] or one.train  # not an empty answer
         order = rng(self.recipe.seed, "preflight", one.name).sample(telling, min(SAMPLE, len(telling)))
         place, failures = f"{one.name}: " if one.name else "", 0
         for task in order:
             rollout, who = shown_play(one, task, verifier, self.given)
             if rollout.stop_reason == "deadline":
                 seconds = f"play.seconds={self.recipe.play.seconds:g}"
-                self.warnings.append(f"{place}a play of task {task.id} came to no end within {seconds}")
+                self.warnings.append(f"{place}a play of task {task.id} did not end within {seconds}")
                 return
             verdict = rollout.verdict
             if verdict is None or not verdict.scored:
@@ -370,20 +364,20 @@ class Preflight:
                 break
         else:
             self.faults.append(
-                f"{place}{len(order) - failures} plays by the environment's expert earned nothing ({told}): what a "
-                "policy can't earn it can't learn; watch one with strop play, and correct the environment, its expert "
-                "or the rewards"
+                f"{place}{len(order) - failures} plays by the environment's expert earned nothing ({told}), so a "
+                "policy could learn nothing; watch one with strop play, and correct the environment, its expert or the "
+                "rewards"
             )
             return
         self.facts.append(f"{place}rewards of a play {who}: {told}")
         if worth == 0 and not verdict.passed:
             self.warnings.append(
-                f"{place}a play {who} earned nothing: nobody has shown that one can earn something; watch one with "
-                "strop play, or give the environment an expert (demonstrate)"
+                f"{place}a play {who} earned nothing, so nothing shows that a reward is possible; watch one with strop "
+                "play, or give the environment an expert (demonstrate)"
             )
 
     def _scored(self, one: TaskSet, judged: JudgedRollout) -> tuple[str, float | None]:
-        """(its scores in words, their weighted sum), of each reward that could be tried."""
+        """(its scores as text, their weighted sum), for the rewards that could be tried."""
         found: list[Score] = []
         for rubric in self.rubrics[one.name].apart():
             with self.noting():
@@ -394,6 +388,6 @@ class Preflight:
 
 
 def _has_entry_point(task: Task) -> bool:
-    """Whether its signature defines what its check calls; a task without one of them is not asked."""
+    """Whether the task's signature defines what its check calls; True if it has no signature or calls nothing."""
     name = task.check.function.rpartition(".")[2]
     return not (name and task.signature) or name in task.signature

@@ -1,7 +1,7 @@
-"""Several processes that train as one: who this one is, and how they exchange values.
+"""Several processes that train together: this process's rank, and how they exchange values.
 
-Every rank draws the same tasks and holds every group, so what is computed from them (advantages, batches, sizes) is the
-same everywhere. Plays and micro-batches are shared out; rank 0 alone writes.
+Every rank draws the same tasks and holds all groups, so what is computed from them (advantages, batches, sizes) is the
+same everywhere. Plays and micro-batches are divided among the ranks; only rank 0 writes.
 """
 
 import os
@@ -19,13 +19,11 @@ from strop_verify.sandbox.kernel import die_with_parent
 T = TypeVar("T")
 
 MEETING = timedelta(hours=1)
-"""In which all processes must have met, and in which an exchange ends that all of them enter together, of gradients and
-weights."""
+"""Time limit for all processes to join, and for an exchange of gradients or weights."""
 WHILE_IT_MOVES = timedelta(days=3650)
-"""Of `gather`: a process waits for the others' plays as long as these move on, which `training.watch` looks at."""
-
+"""Time limit of `gather`, in effect none: `training.watch` ends a run in which a process makes no progress."""
 LINGER = 0.2
-"""Seconds from the last exchange to the end of the group."""
+"""Seconds between the last exchange and the end of the group."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class Ranks:
     rank: int = 0
     world: int = 1
     channel: Any = None
-    """The torch process group of `gather`, where there are several."""
+    """torch process group of `gather`, None for a single process."""
 
     @property
     def main(self) -> bool:
@@ -47,7 +45,7 @@ class Ranks:
         return list(items[self.rank :: self.world])
 
     def gather(self, value: T) -> list[T]:
-        """Everyone's value, by rank. All processes must call it."""
+        """All processes' values, by rank. Collective."""
         if self.world == 1:
             return [value]
         import torch.distributed as dist
@@ -58,20 +56,20 @@ class Ranks:
         return found
 
     def for_thread(self) -> "Ranks":
-        """The same processes over a connection of their own, for a second thread. All processes must call it."""
+        """The same processes over a new connection, for a second thread. Collective."""
         if self.world == 1:
             return self
         return Ranks(self.rank, self.world, _channel())
 
     def interleave(self, shares: Sequence[Sequence[T]]) -> list[T]:
-        """The items that were shared out, in their first order again."""
+        """Puts the results of `share` back into their original order."""
         found: list[Any] = [None] * sum(map(len, shares))
         for rank, share in enumerate(shares):
             found[rank :: self.world] = share
         return found
 
     def from_main(self, make: Callable[[], T]) -> T:
-        """What `make` returns in rank 0, in every process; a StropError that it raises there is raised in all."""
+        """Calls `make` in rank 0; its value, or the StropError that it raises, comes to all processes. Collective."""
         if self.world == 1:
             return make()
         value: Any = None
@@ -93,10 +91,10 @@ class Ranks:
 
 
 def join() -> Ranks:
-    """This process's place, from the variables that torchrun and srun set. Call it once, before a model is loaded. What
-    torchrun started ends when torchrun does, even by kill -9.
+    """This process's rank, from the variables that torchrun and srun set. Call it once, before a model is loaded. A
+    process that torchrun started ends when torchrun does, even by kill -9.
 
-    Raises UserError where a launcher was asked for several processes but started one.
+    Raises UserError if a launcher was asked for several processes but started one.
     """
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if "TORCHELASTIC_RUN_ID" in os.environ:
@@ -106,7 +104,7 @@ def join() -> Ranks:
         and {"ACCELERATE_MIXED_PRECISION", "MASTER_ADDR"} <= os.environ.keys()
         and "RANK" not in os.environ
     ):
-        # It sets an address only where it was asked for more than one process.
+        # accelerate sets an address only if it was asked for several processes.
         raise UserError(
             "accelerate launch was asked for several processes and started one, as it does with --cpu; use: torchrun "
             "--nproc-per-node N -m strop.cli train ..."
@@ -125,18 +123,18 @@ def join() -> Ranks:
 
 
 def _channel() -> Any:
-    """A connection of all processes that waits as long as work moves on. Collective."""
+    """A new connection of all processes. Collective."""
     import torch.distributed as dist
 
     return dist.new_group(backend="gloo", timeout=WHILE_IT_MOVES)
 
 
 def leave() -> None:
-    """Ends the exchange, if there was one."""
+    """Leaves the process group, if there is one."""
     import torch.distributed as dist
 
     if dist.is_available() and dist.is_initialized():
-        # Gloo's threads let go of the last exchange's tensors, for which they need the interpreter's lock. The end of a
-        # group joins them with that lock held: seen to hang for ever (torch 2.13).
+        # Gloo's threads need the interpreter's lock to release the last exchange's tensors. Destroying the group joins
+        # them with that lock held: seen to hang forever (torch 2.13).
         time.sleep(LINGER)
         dist.destroy_process_group()

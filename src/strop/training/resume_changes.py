@@ -1,16 +1,10 @@
-"""What may change when a run is resumed: some of its settings, and the user's code.
+"""What may change when a run is resumed: some settings, and the user's code.
 
-Settings: its length, and what decides about memory, speed and files alone. What was changed, and when, is written to
-RUN/changes.jsonl; recipe.yaml has the settings of the steps to come.
+Settings: the run's length, and what affects only memory, speed and files. RUN/changes.jsonl records what changed and
+when; recipe.yaml has the settings of the steps to come.
 
-Code, kept beside the run's data: rewards, environments, templates, and what they import locally.
-
-    RUN/code/files.json          one entry for each time that code was taken in: after which step, and of each file
-                                 where it lay, its copy and its digest
-    RUN/code/000000/rewards.py   the copies; a number is the steps that were done before
-
-A resumed run uses the files where they lay, and its copies where those are gone; what has changed meanwhile is said,
-and copied too.
+Code: rewards, environments, templates, and what they import locally, copied to RUN/code (docs/formats.md). A resumed
+run uses the original files, or the copies if those are gone; changed files are reported and copied again.
 """
 
 import hashlib
@@ -33,14 +27,14 @@ CHANGEABLE = (
     "run.keep_checkpoints", "run.keep_optimizer", "run.report_to", "run.commit", "limits", "sandbox.workers",
     "launch", "verifier",
 )  # fmt: skip
-"""Keys, and sections with all their keys."""
+"""Keys that may change, and sections all of whose keys may."""
 Changes = dict[str, tuple[Any, Any]]
 """{key: (old value, new value)}."""
 
 
 def changed_recipe(folder: Path, words: Sequence[str], done: int) -> tuple[Recipe, Changes]:
-    """The recipe of a run folder with KEY=VALUE words applied, and what differs. Raises ConfigError for a key that a
-    run cannot change, and UserError for fewer steps than are `done`.
+    """(the recipe of a run folder with KEY=VALUE words applied, what differs). Raises ConfigError for a key that cannot
+    change, and UserError for fewer steps than are `done`.
     """
     if wrong := [word for word in words if "=" not in word]:
         raise UserError(f"--resume takes KEY=VALUE only, not {wrong[0]!r}: the recipe is the run's own")
@@ -49,13 +43,8 @@ def changed_recipe(folder: Path, words: Sequence[str], done: int) -> tuple[Recip
     changes = dict(_differences("", old.model_dump(by_alias=True), new.model_dump(by_alias=True)))
     fixed = [key for key in changes if not any(f"{key}.".startswith(f"{may}.") for may in CHANGEABLE)]
     if fixed:
-        may = ", ".join(CHANGEABLE)
-        raise ConfigError(
-            [
-                f"{key} cannot change in a run that has begun; start a new one. What may: {may}"
-                for key in fixed
-            ]
-        )
+        fault = f"cannot change in a run that has begun; start a new one. These can: {', '.join(CHANGEABLE)}"
+        raise ConfigError([f"{key} {fault}" for key in fixed])
     if new.optim.steps < done:
         raise UserError(f"optim.steps={new.optim.steps} is less than the {done} steps that {folder} has done")
     return new, changes
@@ -64,9 +53,7 @@ def changed_recipe(folder: Path, words: Sequence[str], done: int) -> tuple[Recip
 def note_changes(
     folder: Path, recipe: Recipe, changes: Changes, done: int, say: Callable[[str], None]
 ) -> None:
-    """Writes down and says what is different after `done` steps. What was measured at the former end of the run is
-    kept under the name of its step.
-    """
+    """Records and reports changes after `done` steps; of a longer run, renames the old final evaluation."""
     line = {"after_step": done, "changes": {key: list(values) for key, values in changes.items()}}
     files.append_line(folder / CHANGES, files.json_line(line))
     place = load_recipe([folder / RECIPE]).run.dir
@@ -78,16 +65,14 @@ def note_changes(
     if "optim.steps" not in changes:
         return
     if recipe.optim.schedule != "constant":
-        say(
-            f"optim.schedule={recipe.optim.schedule} now ends with the last of the {recipe.optim.steps} steps"
-        )
+        say(f"optim.schedule={recipe.optim.schedule} now ends at step {recipe.optim.steps}")
     for path in (folder / EVALUATION).glob("after*"):
         side, _, rest = path.name.partition(".")
         path.replace(path.with_name(f"{step_name(done)}{side.removeprefix('after')}.{rest}"))
 
 
 def _differences(place: str, old: Any, new: Any) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """Keys at which two dumped recipes differ; a section whose type changed is one key."""
+    """(key, (old, new)) for each difference of two dumped recipes; a section whose type changed counts as one key."""
     same_kind = isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys()
     if not same_kind:
         if old != new:
@@ -101,9 +86,9 @@ _MANIFEST = "files.json"
 _NAMED = re.compile(r"(.+\.py):\w+")
 
 Entry = dict[str, Any]
-"""path   where the file lay
-copy   where its copy is, below the run folder
-files  {file: SHA-256} of it and of what it imports, relative to its folder
+"""path   the original file
+copy   its copy, relative to the run folder
+files  {file relative to its folder: SHA-256} of it and what it imports
 """
 
 
@@ -115,7 +100,7 @@ def keep_code(run: Path, recipe: Recipe) -> None:
 
 
 def find_code(run: Path, recipe: Recipe, step: int, say: Callable[[str], None], *, main: bool) -> Recipe:
-    """The recipe of a resumed run with paths to its code as it is now; `main` also notes what has changed."""
+    """A resumed run's recipe with current paths to its code; `main` also reports and copies what has changed."""
     manifest = run / CODE / _MANIFEST
     kept: dict[str, Entry] = json.loads(manifest.read_text())[-1]["files"] if manifest.is_file() else {}
     now = {text: path if (path := Path(e["path"])).is_file() else run / e["copy"] for text, e in kept.items()}
@@ -132,7 +117,7 @@ def find_code(run: Path, recipe: Recipe, step: int, say: Callable[[str], None], 
 
 
 def _keep(run: Path, named: dict[str, Path], step: int) -> None:
-    """Copies the files that a recipe names, one folder for each that they lie in, and what they import."""
+    """Copies the files that a recipe names, and what they import; one folder per original folder."""
     manifest, entries = run / CODE / _MANIFEST, {}
     homes = list(dict.fromkeys(path.resolve().parent for path in named.values()))
     for text, path in named.items():
@@ -143,11 +128,7 @@ def _keep(run: Path, named: dict[str, Path], step: int) -> None:
             copy.parent.mkdir(parents=True, exist_ok=True)
             with files.atomic(copy) as written:
                 written.write(file.read_bytes())
-        entries[text] = {
-            "path": str(path.resolve()),
-            "copy": str(place / path.name),
-            "files": _digests(path),
-        }
+        entries[text] = {"path": str(path.resolve()), "copy": str(place / path.name), "files": _digests(path)}
     before = json.loads(manifest.read_text()) if manifest.is_file() else []
     files.write_json(manifest, [*before, {"after_step": step, "files": entries}])
 
@@ -164,7 +145,7 @@ def _digests(path: Path) -> dict[str, str]:
 
 
 def _paths(value: Any, key: str = "") -> Iterator[str]:
-    """Files of code and templates that a recipe names, as it writes them."""
+    """Code files and templates that a recipe names, as written there."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _paths(inner, name)

@@ -1,9 +1,8 @@
-"""A reward model from preferences: transformers' weights under a scalar head, learnt on pairs within a task.
+"""A reward model from preferences: a transformers model with a scalar head, trained on pairs within a task.
 
 Bradley-Terry (Christiano et al., arXiv 1706.03741): -log sigmoid(r_passed - r_failed) + c (r_passed + r_failed)^2, the
-second term as in arXiv 2312.09244. Every answer of a task is computed once and compared with all of the other kind
-(InstructGPT, arXiv 2203.02155, section 3.5), and each task counts alike. What is in memory at a time is whole tasks,
-whatever the pairs.
+second term as in arXiv 2312.09244. Each answer of a task is computed once and compared with all of the other kind
+(InstructGPT, arXiv 2203.02155, section 3.5); every task has equal weight. A micro-batch holds whole tasks.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +27,7 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.ids import derive_seed, rng
 
 Compared = tuple[list[Row], list[Row]]
-"""Of one task the answers that passed, and those that failed."""
+"""(answers that passed, answers that failed) of one task."""
 
 
 def train_reward(
@@ -39,17 +38,14 @@ def train_reward(
     show: Show,
     status: Callable[[str, int, int], None] = lambda text, done, total: None,
 ) -> dict[str, Any]:
-    """Trains on the training side; returns the report card of the held-out side. Both are written to the run folder.
-
-    Raises UserError where a side has no pair.
-    """
+    """Trains on the training side; returns and saves the report card of the held-out side. Raises UserError."""
     sides = {
         side: [one for one in on_side(compared, side) if one.pair_count] for side in ("train", "held-out")
     }
     for side, some in sides.items():
         if not some:
             remedy = "add runs with such tasks, or build the file with --held-out .2"
-            raise UserError(f"{recipe.reward_model.pairs}: no pair is on the side {side}; {remedy}")
+            raise UserError(f"{recipe.reward_model.pairs}: no pair on the {side} side; {remedy}")
     if recipe.model.lora.rank:
         raise UserError("strop train-reward trains all weights; set model.lora.rank=0")
     set_seed(recipe.seed % 2**32)
@@ -84,7 +80,7 @@ def train_reward(
 
 
 def _drawn(one: ComparedAnswers, judge: RewardModel, config: RewardModelConfig, seed: int) -> Compared:
-    """Some answers of a task, as many of each kind at most."""
+    """At most `config.each` answers of each kind of a task."""
     draw = rng(seed, "preferences", one.task_id)
 
     def rows(answers: Sequence[ComparedAnswer]) -> list[Row]:
@@ -125,7 +121,7 @@ def _rows(tasks: Sequence[Compared]) -> list[Row]:
 
 
 def _micro_batches(judge: RewardModel, batch: Sequence[Compared], most: int) -> list[list[Compared]]:
-    """Whole tasks of like size, of at most so many tokens in a forward pass, or one task."""
+    """Micro-batches of whole tasks of similar size: at most `most` tokens each, or one task."""
     found: list[list[Compared]] = []
     for task in sorted(batch, key=lambda task: judge.cost(_rows([task]))):
         if found and judge.cost(_rows([*found[-1], task])) <= most:
@@ -138,7 +134,7 @@ def _micro_batches(judge: RewardModel, batch: Sequence[Compared], most: int) -> 
 def _loss(
     scores: torch.Tensor, tasks: Sequence[Compared], config: RewardModelConfig
 ) -> tuple[torch.Tensor, float]:
-    """(sum over the tasks of each one's mean loss, sum of their shares of pairs in the right order)."""
+    """(sum over tasks of their mean losses, sum of their shares of correctly ordered pairs)."""
     losses: list[torch.Tensor] = []
     right, start = 0.0, 0
     for passed, failed in tasks:
@@ -161,5 +157,5 @@ def pair_loss(passed: torch.Tensor, failed: torch.Tensor, *, centering: float) -
 
 
 def each_loss(passed: torch.Tensor, failed: torch.Tensor) -> torch.Tensor:
-    """Cross-entropy of sigmoid(r) with passing, both kinds of equal weight."""
+    """Cross entropy of sigmoid(r) with passing; both kinds have equal weight."""
     return (-F.logsigmoid(passed).mean() - F.logsigmoid(-failed).mean()) / 2

@@ -45,25 +45,22 @@ from strop_verify.core.progress import PROGRESS
 
 Say = Callable[[str], None]
 Named = dict[str, Evaluation]
-"""By the set's name."""
+"""{task set: its evaluation}; "" is the held-out tasks."""
 Show = Callable[[dict[str, Any]], None]
 FINAL = "final"
 """Folder of a run with the trained model, as transformers loads it."""
 MOST_SAID = 5
-"""Tasks set aside in one step that are named on the screen."""
-
-
-def _silent(text: str, done: int, total: int) -> None:
-    """Says nothing."""
+"""How many of the tasks that a step sets aside are named on the screen."""
 
 
 def train(
-    recipe: Recipe, *, given: Overrides = NOTHING, say: Say, show: Show, status: Status = _silent
-) -> dict[str, Any]:
-    """A new run; returns its summary. Raises UserError before anything is written where the recipe cannot run, and
-    RunStopped where its file `stop` ended it.
+    recipe: Recipe, *, given: Overrides = NOTHING, say: Say, show: Show,
+    status: Status = lambda text, done, total: None,
+) -> dict[str, Any]:  # fmt: skip
+    """Trains a new run; returns its summary. `say` gets lines that stay on the screen, `status` what is happening now,
+    `show` each step's metrics.
 
-    `say` gets lines that stay on the screen, `status` what is happening now, `show` each step's metrics.
+    Raises UserError before anything is written if the recipe cannot run, RunStopped if the run's `stop` file ended it.
     """
     ranks, folder, overwrite = join(), recipe.run.folder, recipe.run.overwrite
     ranks.from_main(lambda: RunFolder.check_free(folder, overwrite=overwrite))
@@ -76,7 +73,7 @@ def train(
         files: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}
         run = _opened(ranks, stack, lambda: RunFolder.create(folder, overwrite=overwrite, **files), folder)
         if ranks.main:
-            for name in (GIVEN, ERROR):  # of a run that was here before
+            for name in (GIVEN, ERROR):  # of an earlier run in this folder
                 (folder / name).unlink(missing_ok=True)
             for name in (FINAL, WARM):
                 shutil.rmtree(folder / name, ignore_errors=True)
@@ -91,11 +88,11 @@ def train(
 
 def resume(
     folder: Path, changes: Sequence[str] = (), *, given: Overrides = NOTHING, say: Say, show: Show,
-    status: Status = _silent,
+    status: Status = lambda text, done, total: None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Continues a run from its newest complete checkpoint, or from the start, with some settings changed by KEY=VALUE
-    words; a finished one that is not asked for more steps gives its summary. Raises UserError unless `given` is what
-    the run was begun with, and for settings that cannot change.
+    """Continues a run from its newest complete checkpoint, or from the start; `changes` are KEY=VALUE words. A finished
+    run that gets no more steps returns its summary. Raises UserError if `given` is not what the run started with, or a
+    setting cannot change.
     """
     ranks = join()
     with ExitStack() as stack:
@@ -121,7 +118,7 @@ def resume(
             raise UserError(
                 f"{fault}; without the model after the warm start there is nothing to resume from"
             )
-        ranks.barrier()  # everyone has read the recipe
+        ranks.barrier()  # all have read the recipe
         stack.enter_context(error_kept(recipe, run.path, ranks))
         say(f"resuming {folder} from {checkpoint.name if checkpoint else 'the start'}")
         located = find_code(folder, recipe, step, say, main=ranks.main)
@@ -135,7 +132,7 @@ def _go(
     recipe: Recipe, run: RunFolder, parts: RunParts, stack: ExitStack, checkpoint: Path | None,
     say: Say, show: Show, status: Status,
 ) -> dict[str, Any]:  # fmt: skip
-    """The run from a checkpoint, or from the start, to its summary."""
+    """Runs from a checkpoint, or from the start; returns the summary."""
     update = update_of(checkpoint)
     step = stage_at(stages_of(recipe), update).step_of(update)[0]
     sinks = stack.enter_context(open_sinks(recipe, run, say, step=step, writing=parts.ranks.main))
@@ -146,7 +143,7 @@ def _go(
 
 @contextmanager
 def _on_signal(request: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Within it SIGUSR2 calls `request`, where this is the process's main thread: only that may handle signals."""
+    """Makes SIGUSR2 call `request`; does nothing outside the main thread, which alone may handle signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -158,7 +155,7 @@ def _on_signal(request: Callable[[], None] = lambda: None) -> Iterator[None]:
 
 
 def _opened(ranks: Ranks, stack: ExitStack, make: Callable[[], RunFolder], folder: Path) -> RunFolder:
-    """The run's folder: rank 0 makes or locks it, the others read it."""
+    """The run's folder: rank 0 creates or locks it, the others read it."""
     made: list[RunFolder] = []
     ranks.from_main(lambda: made.append(stack.enter_context(make())))
     return made[0] if made else RunFolder.read(folder)
@@ -166,7 +163,7 @@ def _opened(ranks: Ranks, stack: ExitStack, make: Callable[[], RunFolder], folde
 
 @dataclass(eq=False)
 class _Job:
-    """The steps of one run; holds what they share."""
+    """The phases of one run and the state that they share."""
 
     _recipe: Recipe
     _run: RunFolder
@@ -208,7 +205,7 @@ class _Job:
         return self._summarise(before, warm, after, trained_controls(*against, after))
 
     def request_checkpoint(self) -> None:
-        """Has the loop save one after the step that is going on; nothing outside of training."""
+        """Has the loop save a checkpoint after the current step; does nothing outside training."""
         if self._loop is not None:
             self._loop.request_checkpoint()
 
@@ -223,7 +220,7 @@ class _Job:
 
     @PROGRESS.at("the warm start", busy=True)
     def _warm_up(self) -> None:
-        """The supervised warm start: the same in every process, so that no weights need be sent."""
+        """The supervised warm start, identical in every process, so that no weights are sent."""
         parts, started = self._parts, time.perf_counter()
         examples = examples_of(parts.sets, parts.tokenizer)
         updates = step_count(self._recipe.sft, len(examples))
@@ -248,7 +245,7 @@ class _Job:
         self._say(f"warm start: loss {losses[0]:.3f} to {losses[-1]:.3f} ({self._spent['warm_start']:.0f} s)")
 
     def _train(self, checkpoint: Path | None) -> None:
-        """Every step from the checkpoint on, written down as it ends; then the final model."""
+        """Runs and records every step after the checkpoint, then saves the final model."""
         with PROGRESS.at("preparing the update", busy=True):
             recipe, parts = self._recipe, self._parts
             feed = EditEventFeed(recipe, parts, self._say) if recipe.feed == "edit-events" else None
@@ -261,11 +258,11 @@ class _Job:
         if self._main:
             self._run.truncate_after(loop.begins_after)
             if lost := self._run.lost_metrics(loop.begins_after):
-                self._say(f"metrics.jsonl lacks the steps {lost}, which were done: curves go without them")
+                self._say(f"metrics.jsonl lacks the finished steps {lost}: curves leave them out")
         for line in self._run.iter_metrics():
-            self._watch.see(line)  # what rang then was said then
+            self._watch.see(line)  # its alarms were printed then
         if not loop.has_optimiser:
-            self._say(f"{checkpoint} has no optimiser state (run.keep_optimizer=false): AdamW begins anew")
+            self._say(f"{checkpoint} has no optimiser state (run.keep_optimizer=false): AdamW starts afresh")
         self._set_aside = loop.feed.set_aside
         try:
             for step in loop.steps(self._sinks.playing, self._begin):
@@ -279,7 +276,7 @@ class _Job:
         release_memory()
 
     def _last_finite(self) -> str:
-        """Makes the newest checkpoint, which is finite, the run's model; says so."""
+        """Makes the newest checkpoint, which is finite, the run's model; returns what to tell the user."""
         newest = self._parts.ranks.from_main(lambda: checkpoints.latest(self._run.checkpoints))
         if newest is None:
             return "there is no checkpoint yet"
@@ -287,13 +284,13 @@ class _Job:
             if self._main:
                 checkpoints.copy_model(newest, part)
         return (
-            f"{newest.name} and {FINAL} hold the model after the last finite update; go on from it with: strop train "
+            f"{newest.name} and {FINAL} hold the model after the last finite update; continue with: strop train "
             f"--resume {self._run.path} optim.learning_rate={self._recipe.optim.learning_rate / 2:g}"
         )
 
     @PROGRESS.at("saving the model", busy=True)
     def _save_model(self, name: str) -> None:
-        """Writes model and tokenizer to a folder of the run, whole or not at all."""
+        """Writes model and tokenizer to a folder of the run, completely or not at all."""
         with self._whole(name) as part:
             self._parts.backend.save_model(part)
             if self._main:
@@ -301,7 +298,7 @@ class _Job:
 
     @contextmanager
     def _whole(self, name: str) -> Iterator[Path]:
-        """A folder to write to, which takes its name in the run folder when the block ends well."""
+        """A folder to write to, renamed to `name` in the run folder when the block succeeds."""
         target, part = self._run.path / name, self._run.path / f"{name}.part"
         if self._main:
             shutil.rmtree(part, ignore_errors=True)
@@ -355,7 +352,7 @@ class _Job:
             self._say(f"alarm {alarm.when}: {alarm.name}: {alarm.text}")
 
     def _audit(self) -> dict[str, Any]:
-        """How many of the trained model's answers go round their task, for tasks that can be looked at."""
+        """How many of the trained model's answers bypass their task, for tasks that can be inspected."""
         if not self._parts.held_out:
             return {}
         sets = each(self._recipe).values()
@@ -365,7 +362,7 @@ class _Job:
         if found:
             kinds = ", ".join(f"{kind} {count}" for kind, count in found["kinds"].items())
             share = f"{found['flagged']} of {found['answers']} answers"
-            self._say(f"hack audit: {share} go round their task" + (f" ({kinds})" if kinds else ""))
+            self._say(f"hack audit: {share} bypass their task" + (f" ({kinds})" if kinds else ""))
         return found
 
     @PROGRESS.at("the summary", busy=True)

@@ -1,4 +1,4 @@
-"""What a run needs, made from its recipe: tasks, model, policy, verifier, player."""
+"""Builds a run's parts from its recipe: tasks, model, policy, verifier, player."""
 
 from collections import deque
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from strop_verify.verification import open_configured
 
 @dataclass(frozen=True)
 class RunParts:
-    """A run's parts."""
+    """What a run works with, shared by loop, feed and evaluations."""
 
     backend: TrainingBackend
     policy: Trainable
@@ -40,22 +40,22 @@ class RunParts:
     given: Overrides
 
     def publish(self, version: int) -> None:
-        """Gives the policy the model's weights, which have seen so many updates. Collective."""
+        """Gives the policy the model's weights as version `version`. Collective."""
         with PROGRESS.at("giving the policy its weights", busy=True):
             weights = self.backend.named_weights()
             self.policy.update(version, weights)
-            if self.backend.in_parts:  # a policy that sends from one process reads nothing in the others
+            if self.backend.in_parts:  # a policy that sends from one process reads none in the others
                 deque(weights, maxlen=0)
 
     def save(self, folder: Path, state: Callable[[], dict[str, Any]]) -> None:
-        """A checkpoint with `state`, which rank 0 alone asks for: whole, or removed again. Collective."""
+        """Saves a checkpoint completely or not at all; only rank 0 calls `state`. Collective."""
         main = self.ranks.main
         try:
             if main:
                 folder.mkdir(parents=True, exist_ok=True)
             self.backend.save(folder)
             if main:
-                self.tokenizer.inner.save_pretrained(folder)  # strop eval takes a checkpoint too
+                self.tokenizer.inner.save_pretrained(folder)  # for strop eval
                 checkpoints.complete(folder, state())
         except Exception as error:
             if not main:
@@ -78,9 +78,7 @@ def set_up(
     recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], None], given: Overrides = NOTHING,
     warm: Path | None = None,
 ) -> RunParts:  # fmt: skip
-    """Loads everything, the model last, from the folder `warm` or the recipe's own; what must be closed is entered into
-    `stack`. Raises UserError.
-    """
+    """Loads everything, the model last, from `warm` or as the recipe says; `stack` closes it. Raises UserError."""
     set_seed(recipe.seed % 2**32)
     sets = given.sets(recipe, say)
     rubric = given.rubric or rubric_of(sets)
@@ -105,7 +103,7 @@ def set_up(
 def untrained_parts(
     recipe: Recipe, parts: RunParts, stack: ExitStack, folder: Path | None = None
 ) -> RunParts:
-    """The parts with the model as it was before training, loaded anew, from `folder` or the recipe's own."""
+    """The parts with the untrained model, loaded again, from `folder` or as the recipe says."""
     backend = load_backend(recipe, parts.ranks, folder=folder)
     policy = open_trainable(recipe, backend.model)
     stack.callback(getattr(policy, "close", lambda: None))

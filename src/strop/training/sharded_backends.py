@@ -1,11 +1,11 @@
-"""Backends whose processes hold parts of the weights, gradients and optimiser, by launch.engine.
+"""Backends that shard weights, gradients and optimiser over the processes, by launch.engine.
 
-    fsdp2   FSDP2 (torch's fully_shard, arXiv 2304.11277): a part of everything, one layer whole at a time
-    zero2   DeepSpeed ZeRO-2 (arXiv 1910.02054): whole weights, parts of gradients and optimiser
-    zero3   DeepSpeed ZeRO-3: a part of everything, as fsdp2
+    fsdp2   FSDP2 (torch's fully_shard, arXiv 2304.11277): shards everything, gathers one layer at a time
+    zero2   DeepSpeed ZeRO-2 (arXiv 1910.02054): full weights, sharded gradients and optimiser
+    zero3   DeepSpeed ZeRO-3: shards everything, as fsdp2
 
-Deviations from accelerate's plugins of these names, which are not used: on a CPU its FSDP2 falls back to DDP, unsaid;
-its DeepSpeed steps inside the backward pass, where an update that is not finite can no longer be left out.
+accelerate's plugins of these names are not used: on a CPU its FSDP2 silently falls back to DDP, and its DeepSpeed steps
+inside the backward pass, where an update that is not finite can no longer be skipped.
 """
 
 import warnings
@@ -29,16 +29,16 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.optional_packages import require
 
 NOISE = (r"FSDP2-wrapped module .* returned a view tensor", r"`torch\.distributed\..*` is deprecated")
-"""Warnings: of their own calls, and of in-place changes of a model's output, of which there are none."""
+"""Warnings to hide: about in-place changes of a model's output (there are none), and about the libraries' own calls."""
 MOMENTS = ("exp_avg", "exp_avg_sq")
-"""Adam's two, by torch's names."""
+"""torch's names of Adam's moments."""
 
 
 class FullyShardedBackend(TrainingBackend):
-    """FSDP2. Each process loads the whole model into its host's memory and keeps its part on its device.
+    """FSDP2. Each process loads the whole model into its host's memory and keeps its shard on its device.
 
-    Under bfloat16 the parts are float32 and the layers that are put together bfloat16, norms and embeddings too, which
-    autocast alone leaves in float32.
+    Under bfloat16 the shards are float32 and gathered layers bfloat16, including norms and embeddings, which autocast
+    alone would leave in float32.
     """
 
     home = "cpu"
@@ -46,7 +46,7 @@ class FullyShardedBackend(TrainingBackend):
 
     def _wrap(self) -> None:
         self.device = _own_device()
-        if self._recipe.model.lora.rank:  # drawn by each process for itself
+        if self._recipe.model.lora.rank:  # each process drew its own
             for weight in filter(lambda weight: weight.requires_grad, self._bare.parameters()):
                 torch.distributed.broadcast(weight.data, 0)
         self._mesh = init_device_mesh(self.device.type, (self.ranks.world,))
@@ -67,7 +67,7 @@ class FullyShardedBackend(TrainingBackend):
     def reference(self) -> Iterator[Any]:
         """See `TrainingBackend`."""
         with super().reference() as model:
-            if model is self._bare:  # PEFT freezes what it leaves out, which FSDP2 is not to see
+            if model is self._bare:  # PEFT freezes disabled adapters, which FSDP2 must not see
                 for weight in self._trained:
                     weight.requires_grad_(True)
             yield model
@@ -79,11 +79,11 @@ class FullyShardedBackend(TrainingBackend):
             yield name, whole(weight)
 
     def micro_batch(self, last: bool) -> AbstractContextManager[Any]:
-        """See `TrainingBackend`. Gradients are exchanged in each: kept, they would be whole."""
+        """See `TrainingBackend`. Gradients are exchanged every time; accumulated ones would not be sharded."""
         return nullcontext()
 
     def _part(self) -> None:
-        """Takes apart what the last forward pass has left whole: the weights outside of the layers."""
+        """Reshards what the last forward pass left gathered: the weights outside the layers."""
         if isinstance(self._bare, FSDPModule):
             self._bare.reshard()
 
@@ -126,7 +126,7 @@ class FullyShardedBackend(TrainingBackend):
         super()._take_optimiser(state | {"state": parts})
 
     def _own(self, full: torch.Tensor) -> DTensor:
-        """This process's part, on its device, of a tensor that all have."""
+        """This process's shard, on its device, of a tensor that all have."""
         return distribute_tensor(full.to(self.device), self._mesh, [Shard(0)], src_data_rank=None)
 
 
@@ -144,7 +144,7 @@ class Zero2Backend(TrainingBackend):
 
     @staticmethod
     def _deepspeed() -> Any:
-        import deepspeed  # it looks for compilers and GPUs
+        import deepspeed  # importing it searches for compilers and GPUs
 
         return deepspeed
 
@@ -152,7 +152,7 @@ class Zero2Backend(TrainingBackend):
         kept_short = self.model.dtype == torch.bfloat16
         autocast = computes_in_bfloat16(self._recipe) and not kept_short
         return {
-            "train_micro_batch_size_per_gpu": 1,  # counted nowhere: a micro-batch is what it is given
+            "train_micro_batch_size_per_gpu": 1,  # required, but not used
             "zero_optimization": {"stage": self.stage, "stage3_param_persistence_threshold": 0},
             "zero_allow_untested_optimizer": True,
             "zero_force_ds_cpu_optimizer": False,
@@ -171,7 +171,7 @@ class Zero2Backend(TrainingBackend):
         self.wrapped.backward(loss * self.ranks.world)  # gradients are averaged
 
     def step(self, learning_rate: float | None, max_grad_norm: float) -> float:
-        """See `TrainingBackend`. DeepSpeed itself leaves out a step whose norm is not finite; the norm then is inf."""
+        """See `TrainingBackend`. DeepSpeed skips a step whose norm is not finite and returns inf for it."""
         self._optimiser.clip_grad = max_grad_norm
         if learning_rate is None:
             for gradients in self._optimiser.averaged_gradients.values():
@@ -188,7 +188,7 @@ class Zero2Backend(TrainingBackend):
 
     def _gathered(self) -> dict[str, torch.Tensor] | None:
         if self._bare is self.model and not hasattr(self, "_optimiser"):
-            return None  # of a warm start
+            return None  # during a warm start
         from deepspeed.utils import safe_get_full_fp32_param
 
         adapters = self._bare is not self.model
@@ -214,17 +214,15 @@ class Zero2Backend(TrainingBackend):
         for index, weight in enumerate(self._trained if steps else ()):
             moments = {name: safe_get_full_optimizer_state(weight, name) for name in MOMENTS}
             if self.ranks.main:
-                step = steps[0].to("cpu", copy=True)  # each its own: AdamW counts it up in place
+                step = steps[0].to("cpu", copy=True)  # a copy each: AdamW increments it in place
                 state[index] = {"step": step, **{name: one.cpu() for name, one in moments.items()}}
         options = {name: value for name, value in inner.param_groups[0].items() if name != "params"}
         return {"state": state, "param_groups": [{**options, "params": list(range(len(self._trained)))}]}
 
     def _take_over(self, weights: dict[str, torch.Tensor], *, adapters: bool) -> None:
         for name, weight in self._bare.named_parameters():
-            if adapters and weight.requires_grad:
-                self._set(
-                    weight, weights[name.replace(".default", "")].to(self.device)
-                )  # as PEFT writes them
+            if adapters and weight.requires_grad:  # PEFT saves names without ".default"
+                self._set(weight, weights[name.replace(".default", "")].to(self.device))
             elif not adapters:
                 self._set(weight, weights[name].to(self.device))
 
@@ -241,7 +239,7 @@ class Zero2Backend(TrainingBackend):
                 self._set_moment(self._trained[index], values[name].to(self.device), name)
 
     def _parts(self) -> list[torch.Tensor]:
-        """What this process's optimiser steps: its part of all trained weights, laid end to end."""
+        """The tensors that this process's optimiser steps: its shard of all trained weights, end to end."""
         return list(self._optimiser.single_partition_of_fp32_groups)
 
     def _link(self) -> None:
@@ -256,12 +254,12 @@ class Zero2Backend(TrainingBackend):
         self._deepspeed().utils.safe_set_full_optimizer_state(weight, value, name)
 
     def _together(self, weights: Sequence[torch.Tensor], **options: Any) -> AbstractContextManager[Any]:
-        """A context in which they are whole."""
+        """A context in which the weights are gathered."""
         return nullcontext()
 
 
 class Zero3Backend(Zero2Backend):
-    """DeepSpeed ZeRO-3. Each process loads the whole model into its host's memory and keeps its part on its device."""
+    """DeepSpeed ZeRO-3. Each process loads the whole model into its host's memory and keeps its shard on its device."""
 
     stage = 3
     home = "cpu"
@@ -285,7 +283,7 @@ class Zero3Backend(Zero2Backend):
     def named_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         """See `TrainingBackend`."""
         for name, weight in named_weights(self.model, self._together):
-            yield name, weight.clone()  # the weight itself is taken apart again
+            yield name, weight.clone()  # the weight itself is resharded
 
     def close(self) -> None:
         """See `TrainingBackend`."""
@@ -299,7 +297,7 @@ class Zero3Backend(Zero2Backend):
         return list(self._optimiser.fp32_partitioned_groups_flat)
 
     def _link(self) -> None:
-        """Nothing to do: its parts are found anew each time."""
+        """Nothing to do: ZeRO-3 looks up its shards each time."""
 
     def _set(self, weight: Any, value: torch.Tensor) -> None:
         with self._together([weight], modifier_rank=0):
@@ -311,7 +309,7 @@ class Zero3Backend(Zero2Backend):
         self._deepspeed().utils.safe_set_local_optimizer_state(weight, self._own(weight, value), name)
 
     def _own(self, weight: Any, full: torch.Tensor) -> torch.Tensor:
-        """This process's part of it: one of as many pieces of equal length, the last ones padded."""
+        """This process's shard of a weight: one of `world` pieces of equal length, the last padded."""
         size = weight.ds_tensor.numel()
         padded = torch.nn.functional.pad(full.flatten(), (0, size * self.ranks.world - full.numel()))
         return padded[size * self.ranks.rank :][:size]
@@ -331,12 +329,12 @@ BACKENDS: dict[Engine, type[TrainingBackend]] = {
 def load_backend(
     recipe: Recipe, ranks: Ranks, *, ends: Collection[int] = (), folder: Path | None = None
 ) -> TrainingBackend:
-    """The backend of the recipe's launch.engine, its model loaded: see `TrainingBackend.load`. Raises UserError."""
+    """The backend of launch.engine with its model loaded: see `TrainingBackend.load`. Raises UserError."""
     engine = recipe.launch.engine
     if engine != "ddp" and ranks.world == 1:
         raise UserError(
-            f"launch.engine={engine} spreads the model over several processes, and this is one; use: torchrun "
-            "--nproc-per-node N -m strop.cli train ..., or launch.engine=ddp"
+            f"launch.engine={engine} needs several processes, but there is only one; use: torchrun --nproc-per-node N "
+            "-m strop.cli train ..., or launch.engine=ddp"
         )
     if engine != "ddp":
         for message in NOISE:

@@ -1,4 +1,4 @@
-"""Users who decide by a rule, in place of people, for `strop online`: they write the log that editors would lead to."""
+"""Simulated users for `strop online`: they decide by a rule and write the event log that editors would write."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,22 +19,21 @@ from strop_verify.core.rollout import Rollout
 from strop_verify.core.task import Task
 
 _RULES = {"nearer": "accepted", "kept": "kept", "exact": "exact"}
-"""Numbers of a verdict by which they decide."""
+"""{user: number of the verdict that decides}."""
 _READING = 2.0
-"""Seconds until one decides."""
+"""Seconds until a user decides."""
 
 
 class SimulatedUsers:
-    """Those of one run: see `OnlineConfig.user`."""
+    """The simulated users of a run: see `OnlineConfig.user`."""
 
     def __init__(self, recipe: Recipe, parts: RunParts) -> None:
         self._recipe, self._parts = recipe, parts
         self._params = recipe.sampling.params(recipe.sampling.stop)
 
     def play(self, number: int, digest: str, log: Path) -> None:
-        """Plays a round's tasks with the weights that are published, and writes what simulated users decide as a log.
-
-        Ids, times and decisions come from (seed, round, task) alone, so a log that is written again is the same.
+        """Plays a round's tasks with the published weights and writes the users' decisions as a log. Ids, times and
+        decisions come from (seed, round, task) alone, so a repeated round writes the same log.
         """
         seed, tasks = self._recipe.seed, list(self._parts.train)
         rng("online", seed, number).shuffle(tasks)
@@ -51,7 +50,7 @@ class SimulatedUsers:
     def _simulated(
         self, task: Task, rollout: Rollout, digest: str, number: int, at: float
     ) -> Iterator[EditEvent]:
-        """What becomes of one suggestion."""
+        """The events of one suggestion."""
         seed, user, turn = self._recipe.seed, self._recipe.online.user, rollout.turns[0]
         id = content_hash([seed, number, task.id])
         numbers = rollout.verdict.numbers if rollout.verdict else {}

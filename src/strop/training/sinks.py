@@ -1,17 +1,10 @@
 """Where a run's data goes besides its folder: the log of users' functions, experiment trackers, commits.
 
 None of them can delay or fail training; each reports a problem once, in one line. Trackers (`run.report_to`) get the
-run's own numbers, under the same names:
+run's numbers under the names of docs/report.md: train/..., time/... (seconds of a step), evaluation/...
 
-    train/reward, train/rewards/NAME, train/stages/NAME, train/pass_rate, train/completion_tokens, train/loss, ...
-    time/step, time/sampling, time/starting, time/tools, time/verifying, ...  seconds of a step
-    evaluation/pass@1, evaluation/SET/pass@1                     before (step 0) and after training, by set
-    evaluation/warm/pass@1                                       after a warm start, step 0
-    evaluation/during/pass@1                                     during training, on some of the tasks
-
-A resumed run starts a new run in the tracker, which receives everything that the run
-folder holds up to that point; TensorBoard hides the earlier data. A tracker that fails is dropped after one line, and
-training continues.
+A resumed run starts a new run in the tracker and sends it everything that the run folder holds up to that point;
+TensorBoard hides the earlier data. A tracker that fails is dropped, and training continues.
 """
 
 import contextlib
@@ -49,8 +42,8 @@ def open_sinks(
 ) -> "Iterator[Sinks]":
     """The sinks of a run, open while it trains.
 
-    step     the run continues after it; trackers get nothing that the folder holds of later steps
-    writing  False in processes of a distributed run that write nothing
+    step     after which the run continues; trackers get nothing of later steps
+    writing  False in all ranks but 0
     """
     sinks, commit = Sinks(), recipe.run.commit
     with contextlib.ExitStack() as stack:
@@ -67,26 +60,26 @@ def open_sinks(
 
 @dataclass
 class Sinks:
-    """Those of a run that are in use."""
+    """The sinks that a run uses, None for the others."""
 
     calls: CallLog | None = None
     trackers: "Trackers | None" = None
     commits: DataCommits | None = None
 
     def playing(self, step: int) -> None:
-        """The answers of a step (from 1) are about to be sampled and scored."""
+        """Called before the answers of a step (from 1) are sampled and scored."""
         if self.calls is not None:
             self.calls.step = step
 
     def measured(self, metrics: Mapping[str, Any]) -> None:
-        """A step is over; its rollouts and its line of metrics are on disk."""
+        """Called after a step, when its rollouts and metrics are on disk."""
         if self.trackers is not None:
             self.trackers.measured(metrics)
         if self.commits is not None:
             self.commits.step(int(metrics["step"]), f"reward {float(metrics.get('reward') or 0):.3f}")
 
     def evaluated(self, name: str, result: Mapping[str, Any]) -> None:
-        """An evaluation is on disk, under its name there."""
+        """Called when the evaluation `name` is on disk."""
         if self.trackers is not None:
             self.trackers.evaluated(name, result)
 
@@ -102,7 +95,7 @@ def check_trackers(names: Sequence[str]) -> None:
             remedy = f"install it with: pip install {name}, or leave it out"
             raise UserError(f"run.report_to: {name} is not installed; {remedy}")
     if "wandb" in names:
-        os.environ.setdefault("WANDB_SILENT", "true")  # it would write over the live view
+        os.environ.setdefault("WANDB_SILENT", "true")  # or it would write over the live view
         import wandb
 
         online = wandb.setup().settings.mode in ("online", "shared")
@@ -112,14 +105,14 @@ def check_trackers(names: Sequence[str]) -> None:
 
 
 class Trackers:
-    """The trackers of one run. A context manager; `say` hears which of them fail."""
+    """The trackers of one run, as a context manager; `say` gets a line when one fails."""
 
     def __init__(self, recipe: Recipe, run: RunFolder, say: Callable[[str], None]) -> None:
         self._recipe, self._run, self._say = recipe, run, say
         self._open: dict[str, Any] = {}
 
     def begin(self, step: int) -> None:
-        """Opens them and tells them what the folder holds up to a step."""
+        """Opens the trackers and sends what the run folder holds up to `step`."""
         for name in self._recipe.run.report_to:
             with self._guarded(name), _no_output():
                 self._open[name] = _open(name, self._recipe, self._run.path)
@@ -138,7 +131,7 @@ class Trackers:
         self._send(dict(_numbers(metrics)), int(metrics["step"]))
 
     def evaluated(self, name: str, result: Mapping[str, Any]) -> None:
-        """Sends the result of an evaluation before or after training; those in between come with the metrics."""
+        """Sends an evaluation from before or after training; those during training come with the metrics."""
         side, _, what = name.partition("-")
         if side in ("before", "warm", "after"):
             step = self._recipe.optim.steps if side == "after" else 0
@@ -169,7 +162,7 @@ class Trackers:
 
 
 class _TensorBoard:
-    """Events in RUN/tensorboard. Those of an earlier process, from step 0 on, are hidden."""
+    """Writes events to RUN/tensorboard; hides those of an earlier process."""
 
     def __init__(self, recipe: Recipe, folder: Path) -> None:
         from torch.utils.tensorboard import SummaryWriter
@@ -188,10 +181,7 @@ class _TensorBoard:
 
 
 class _Service:
-    """A run of the project WANDB_PROJECT or TRACKIO_PROJECT, default strop.
-
-    wandb keeps its files in RUN/wandb, trackio in its own folder of the user's (TRACKIO_DIR).
-    """
+    """A run of the project WANDB_PROJECT or TRACKIO_PROJECT, default strop; wandb's files are in RUN/wandb."""
 
     def __init__(self, name: str, recipe: Recipe, **options: Any) -> None:
         self._module: Any = importlib.import_module(name)
@@ -225,7 +215,7 @@ def _open(name: str, recipe: Recipe, folder: Path) -> _TensorBoard | _Service:
 
 
 def _no_output() -> "contextlib.redirect_stdout[io.StringIO]":
-    """Nothing is printed over the live view: trackio says where its dashboard is."""
+    """Hides what trackers print (trackio: where its dashboard is), which would break the live view."""
     return contextlib.redirect_stdout(io.StringIO())
 
 
@@ -242,19 +232,19 @@ def _numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _results(result: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """The numbers of an evaluation: those that have an interval, and a few rates."""
+    """An evaluation's numbers: those with an interval, and a few rates."""
     for key, name in [*((key, key) for key in result.get("intervals", {})), *_RATES.items()]:
         if _plain(result.get(key)):
             yield name, float(result[key])
 
 
 def _plain(value: Any) -> bool:
-    """Whether it is a finite number."""
+    """Whether the value is a finite number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _evaluations(folder: Path, sides: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Evaluations on disk, by name."""
+    """(name, result) of the evaluations on disk."""
     for path in sorted((folder / EVALUATION).glob("*.json")):
         name = path.name.removesuffix(".json")
         if not name.endswith(".record") and name.partition("-")[0] in sides:

@@ -1,7 +1,5 @@
-"""Supervised training: the optimiser loop of the warm start and of reward models, one plain torch loop; and the warm
-start itself, next-token cross entropy on reference solutions or demonstrations, answers only.
-
-Examples are short, and need only one optimiser and one schedule. A run folder holds the metrics of each update.
+"""Supervised training: a plain torch loop for the warm start and for reward models; and the warm start itself:
+next-token cross entropy on the answers of reference solutions or demonstrations.
 """
 
 import math
@@ -42,21 +40,21 @@ from strop_verify.core.rollout import Sample, TurnTokens, end_to_end
 from strop_verify.core.task import Task
 
 RELEASE_EVERY = 8
-"""Updates after which freed memory goes back to the kernel; each time costs about a second of page faults."""
+"""Updates between two returns of freed memory to the kernel; each costs about a second of page faults."""
 Example = list[TurnTokens]
-"""Only the tokens that are answered are learnt."""
+"""Turns; only their answers' tokens carry loss."""
 Show = Callable[[dict[str, Any]], Any]
 T = TypeVar("T")
 
 
 def step_count(config: SftConfig | RewardModelConfig, examples: int) -> int:
-    """Updates over that many examples."""
+    """Number of updates over that many examples."""
     return config.steps or max(1, round(config.epochs * math.ceil(examples / config.batch_size)))
 
 
 @contextmanager
 def supervised_run(recipe: Recipe, show: Show) -> Iterator[tuple[RunFolder, Show]]:
-    """A new run folder, and what notes an update's metrics in it and shows them."""
+    """(a new run folder, a function that records and shows an update's metrics)."""
     files: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}
     with RunFolder.create(recipe.run.folder, overwrite=recipe.run.overwrite, **files) as run:
 
@@ -79,9 +77,9 @@ def fit_examples(
 ) -> None:
     """Trains the model's weights in place.
 
-    learn  adds the gradient of a batch, by micro-batches; returns its loss and what else is logged
-    show   is called with the metrics of each update
-    seed   of the next order of the examples, by the update and how many of the last order are left
+    learn  adds the gradient of a batch; returns its loss and whatever else is logged
+    show   gets the metrics of each update
+    seed   (update, examples left of the last order) -> seed of the next order
     """
     steps = step_count(config, len(examples))
     weights = [weight for weight in model.parameters() if weight.requires_grad]
@@ -111,17 +109,8 @@ def fit_examples(
     model.eval()
 
 
-def sft(
-    recipe: Recipe,
-    sets: Sequence[TaskSet],
-    *,
-    say: Callable[[str], None],
-    show: Show,
-) -> Path:
-    """Trains on the reference solutions of the training tasks (or of sft.source); returns the model's folder.
-
-    Raises UserError when there is no task with a reference.
-    """
+def sft(recipe: Recipe, sets: Sequence[TaskSet], *, say: Callable[[str], None], show: Show) -> Path:
+    """Trains on `examples_of` the sets in a new run; returns the model's folder. Raises UserError without examples."""
     tokenizer = tokenizer_of(recipe)
     examples = examples_of(sets, tokenizer)
     backend = TrainingBackend.load(recipe, Ranks(), ends=tokenizer.eos_ids)
@@ -137,7 +126,7 @@ def sft(
 
 
 def as_example(task: Task, recipe: Recipe, tokenizer: HubTokenizer) -> Example | None:
-    """The prompt as the policy will see it, and the reference as it should have answered; None without a reference."""
+    """The prompt as the policy will see it, with the reference as the answer; None without a reference."""
     config = recipe.task_set
     prompt = render(task, config.style, config.template, config.answer)
     text = solution(task, prompt, config.answer)
@@ -152,14 +141,14 @@ def as_example(task: Task, recipe: Recipe, tokenizer: HubTokenizer) -> Example |
 def examples_of(sets: Sequence[TaskSet], tokenizer: HubTokenizer) -> list[Example]:
     """Examples from sft.demos, from the training side of sft.source, else from the training tasks of all sets.
 
-    The split is by content, so a set that holds the recipe's own tasks keeps those that are held out on that side.
-    Raises UserError when no task has a reference, and where every demonstration is of a held-out task.
+    Tasks are split by content, so the recipe's held-out tasks are held out in sft.source too. Raises UserError if no
+    task has a reference, or every demonstration is of a held-out task.
     """
     if demos := sets[0].recipe.sft.demos:
         held_out = {task.id for one in sets for task in one.held_out}
         shown = [demo for demo in read_demos(Path(demos)) if demo.task_id not in held_out]
         if not shown:
-            raise UserError(f"sft.demos={demos!r} shows held-out tasks only; make demonstrations anew")
+            raise UserError(f"sft.demos={demos!r} shows held-out tasks only; make new demonstrations")
         return [demo_turns(demo, tokenizer) for demo in shown]
     examples = [
         example
@@ -182,8 +171,9 @@ def _taught(one: TaskSet) -> list[Task]:
 
 
 def fit(recipe: Recipe, model: Any, examples: Sequence[Example], show: Show) -> None:
-    """Trains the model in place, computing as the update does; calls `show` with the metrics of each update."""
+    """Trains the model in place; calls `show` with the metrics of each update."""
     longest = longest_play(longest_answers(recipe))
+    device, bfloat16 = next(model.parameters()).device.type, computes_in_bfloat16(recipe)
     padded = update_of(model, ways=update_ways(recipe), longest=longest).padded
 
     def learn(batch: list[Example]) -> dict[str, float]:
@@ -191,10 +181,13 @@ def fit(recipe: Recipe, model: Any, examples: Sequence[Example], show: Show) -> 
         tokens = sum(sum(sample.mask) for sample in samples)
         total = 0.0
         for some in micro_batches(samples, recipe.optim.micro_batch_tokens, padded=padded):
-            loss = _loss(model, some, recipe) / tokens
+            with torch.autocast(device, dtype=torch.bfloat16, enabled=bfloat16):
+                head = model.get_output_embeddings()
+                loss = -token_logps(model, some, head=head, temperature=1.0)[0].sum()
+            loss = loss / tokens
             loss.backward()
             total += float(loss.detach())
-            release_memory()  # micro-batches of unlike sizes leave gaps: a tenth of the time for a tenth of the memory
+            release_memory()  # differing sizes leave gaps: costs 10 % of the time, saves 10 % of the memory
         return {"loss": total}
 
     def seed(step: int, left: int) -> int:
@@ -203,16 +196,8 @@ def fit(recipe: Recipe, model: Any, examples: Sequence[Example], show: Show) -> 
     fit_examples(recipe, recipe.sft, model, examples, learn, show, seed=seed)
 
 
-def _loss(model: Any, samples: Sequence[Sample], recipe: Recipe) -> torch.Tensor:
-    """Summed cross entropy of the completions' tokens."""
-    device = next(model.parameters()).device.type
-    with torch.autocast(device, dtype=torch.bfloat16, enabled=computes_in_bfloat16(recipe)):
-        head = model.get_output_embeddings()
-        return -token_logps(model, samples, head=head, temperature=1.0)[0].sum()
-
-
 def _sample(example: Example) -> Sample:
-    """An example to compute with, not to weigh."""
+    """An example as a sample without log-probabilities or advantages."""
     ids, mask = end_to_end(example)
     nothing = [0] * len(ids)
     return Sample(ids, mask, nothing, nothing, nothing, len(example[0][0]))

@@ -1,12 +1,12 @@
-"""Teachers: distillation on the policy's own samples, as one more part of each token's advantage.
+"""Teachers: distillation on the policy's own samples, as a term of each token's advantage.
 
-A teacher reads what the policy sampled and gives its log-probabilities T. To the advantage of a sampled token comes
+A teacher computes its log-probabilities T of what the policy sampled. The advantage of a sampled token is increased by
 
     weight * (T - mu),    mu: the log-probability with which it was sampled
 
 whose expected gradient is that of the reverse KL of the policy to the teacher at that token (GKD, arXiv 2306.13649; as
-an advantage: Thinking Machines' On-Policy Distillation, October 2025). It is never differentiated through: the gradient
-of the estimate log pi - T itself is 0 in expectation.
+an advantage: Thinking Machines' On-Policy Distillation, October 2025). No gradient flows through it: that of the
+estimate log pi - T itself is 0 in expectation.
 
 The teacher is another model of the same tokenizer, in this process or on a server, or the policy itself, as it is now
 or as an average of its weights over the steps. The policy as its own teacher sees more than it did when it sampled: the
@@ -43,7 +43,7 @@ from strop_verify.core.rollout import Rollout, Sample
 from strop_verify.core.task import Task
 
 MOST_FEEDBACK = 2000
-"""Characters that a teacher is shown of why an answer failed."""
+"""Most characters shown to a teacher about why an answer failed."""
 PROBE = "def f(x):\n\treturn x  # \u00e9\u4e2d\U0001f600 1234567\r\n\f<|im_start|><think></s> if  a!=b:"
 """Text on which two tokenizers are compared."""
 AVERAGE = "teacher.safetensors"
@@ -52,10 +52,10 @@ Drawn = tuple[Rollout, Sample]
 
 
 class Teacher:
-    """Gives the samples of a run their teacher's part of the advantages. Collective, as the learner is."""
+    """Adds a teacher's part to the advantages of samples. Collective, as the learner is."""
 
     def __init__(self, recipe: Recipe, config: TeacherConfig, parts: RunParts) -> None:
-        """Loads it. Raises UserError for a model that is no teacher of this policy."""
+        """Loads the teacher. Raises UserError for a model that cannot teach this policy."""
         self.config, self._parts = config, parts
         self._tasks = {task.id: task for task in parts.train}
         self._sets = {task.id: one.recipe.task_set for one in parts.sets for task in one.train}
@@ -79,7 +79,7 @@ class Teacher:
         self._gap = self._count = 0.0
 
     def taught(self, recipe: Recipe, drawn: Sequence[Drawn]) -> list[Sample]:
-        """The samples with advantages for what the teacher says of them. `recipe`: of the stage that sampled them."""
+        """The samples with the teacher's part in their advantages. `recipe`: of the stage that sampled them."""
         seen = [self._seen(rollout, sample) for rollout, sample in drawn]
         values = self._logps(recipe, [one for one in seen if one is not None])
         left, found = iter(values), list[Sample]()
@@ -120,7 +120,7 @@ class Teacher:
         return {name: (own[name].data, weight.data) for name, weight in policy if weight.requires_grad}
 
     def measured(self) -> dict[str, float]:
-        """Since the last call: the mean of mu - T, which estimates the reverse KL, nats a token."""
+        """The mean of mu - T since the last call, an estimate of the reverse KL in nats per token."""
         found = {"teacher_kl": self._gap / self._count} if self._count else {}
         self._gap = self._count = 0.0
         return found
@@ -136,7 +136,7 @@ class Teacher:
         return replace(sample, advantages=advantages)
 
     def _seen(self, rollout: Rollout, sample: Sample) -> Sample | None:
-        """A sample as the teacher reads it; None where it says nothing: the reward's advantage stays."""
+        """A sample as the teacher reads it; None if the teacher does not judge it and the reward's advantage stays."""
         passed = rollout.verdict is not None and rollout.verdict.passed
         if not sample.tokens or (passed and self.config.on == "failed"):
             return None
@@ -157,7 +157,7 @@ class Teacher:
         return Sample(ids, mask, nothing, nothing, nothing, len(prompt))
 
     def _prompt(self, task: Task, more: str) -> list[int]:
-        """With more behind the statement or, where a text goes on, in comments before it."""
+        """The task's prompt with `more` after the statement or, if the prompt is a text, in comments before it."""
         config = self._sets[task.id]
         told = task.model_copy(update={"statement": f"{task.statement}\n\n{more}"})
         prompt = render(told, config.style, config.template, config.answer)
@@ -170,7 +170,7 @@ class Teacher:
         return opening_ids(opening, self._parts.tokenizer)
 
     def _logps(self, recipe: Recipe, seen: Sequence[Sample]) -> list[list[float]]:
-        """Of each sample's tokens with loss, by this process and its peers."""
+        """Log-probabilities of each sample's tokens with loss, computed by all processes together."""
         ranks = self._parts.ranks
         numbers = range(ranks.rank, len(seen), ranks.world)
         if self._server:
@@ -201,7 +201,7 @@ class Teacher:
 
 
 def shown(task: Task, rollout: Rollout, shows: str) -> str:
-    """What a teacher sees beside the task; "" where there is nothing to show."""
+    """What a teacher sees besides the task, "" if there is nothing to show."""
     if shows == "reference":
         code = task.reference.strip()
         return f"A correct solution:\n```{task.language}\n{code}\n```" if code else ""
@@ -210,8 +210,8 @@ def shown(task: Task, rollout: Rollout, shows: str) -> str:
 
 
 def check_teacher(recipe: Recipe, policy: Any) -> None:
-    """Raises UserError for a teacher that would not understand the policy's tokens, and one that cannot be shown what
-    it should see. `policy` is the policy's tokenizer.
+    """Raises UserError for a teacher with another tokenizer, and one that cannot be shown what it should see. `policy`
+    is the policy's tokenizer.
     """
     config = recipe.grpo.teacher
     if config is None:
@@ -229,8 +229,8 @@ def check_teacher(recipe: Recipe, policy: Any) -> None:
 
 
 def tokenizer_fault(name: str, revision: str | None, policy: Any, key: str = "name") -> str:
-    """In which way a teacher's tokenizer is not the policy's, "" where it is the same. `key` of grpo.teacher names it.
-    Raises UserError without one.
+    """How a teacher's tokenizer differs from the policy's, "" if it does not. `key` of grpo.teacher names it. Raises
+    UserError without one.
     """
     try:
         own = load_tokenizer(name, revision)

@@ -1,8 +1,8 @@
-"""A teacher on a server: log-probabilities of prompts over HTTP, as vLLM gives them to /v1/completions.
+"""A teacher on a server: log-probabilities of prompts over HTTP, as vLLM's /v1/completions gives them.
 
-A request sends token ids and asks for one token and `prompt_logprobs`: an entry for each id of the prompt, the first
-null, each a mapping of ids to {"logprob": ...} that holds the prompt's own id whatever else it holds (vLLM's
-documentation). These are of temperature 1. A value that is missing or not finite is an error: it is never 0.
+A request sends token ids and asks for one token and `prompt_logprobs`: an entry per id of the prompt, the first null,
+each a mapping of ids to {"logprob": ...} that always holds the prompt's own id (vLLM's documentation). They are of
+temperature 1. A value that is missing or not finite is an error, never 0.
 """
 
 import asyncio
@@ -25,28 +25,26 @@ class TeacherServer:
     """Gives log-probabilities of samples; several requests at a time."""
 
     def __init__(self, config: TeacherConfig) -> None:
-        """Connects at the first question. Raises UserError for an address that is none."""
+        """Connects at the first request. Raises UserError for an invalid address."""
         self._server = Connection(config.url or "", config.name or "", api_key_env=config.api_key_env)
         self._server.check_url("grpo.teacher.url")
 
     def check(self, text: str, ids: Sequence[int]) -> None:
-        """Asks for the text and for its ids by the policy's tokenizer. Raises UserError for a server that reads the
-        text as other ids or gives no log-probabilities of prompts.
+        """Sends the text, then its ids by the policy's tokenizer. Raises UserError if the server tokenizes the text
+        differently or gives no log-probabilities of prompts.
         """
         (of_text,), of_ids = self._ask([text]), self._ask([list(ids)])[0]
         found = self._values(of_ids, ids, 1)
         for place, (entry, one) in enumerate(zip(of_text, ids, strict=False)):
             if place and str(one) not in entry:
-                raise UserError(f"{self._named}: it reads token {place} of a probe as another than "
-                                f"{one}; a teacher needs the policy's own tokenizer")  # fmt: skip
+                raise UserError(f"{self._named}: it tokenizes a probe differently at token "
+                                f"{place}, id {one}; a teacher needs the policy's own tokenizer")  # fmt: skip
         if len(of_text) != len(ids) or len(found) != len(ids) - 1:
             raise UserError(f"{self._named}: it divides a probe into {len(of_text)} tokens, the policy's tokenizer "
                             f"into {len(ids)}; a teacher needs the policy's own tokenizer")  # fmt: skip
 
     def logps(self, samples: Sequence[Sample]) -> list[list[float]]:
-        """Of each sample's tokens with loss. Raises StropError where the server fails, UserError where it is no
-        teacher.
-        """
+        """Log-probabilities of each sample's tokens with loss. Raises StropError, or UserError if it is no teacher."""
         found = []
         for sample, entries in zip(samples, self._ask([list(one.ids) for one in samples]), strict=True):
             first = next(place for place, keep in enumerate(sample.mask) if keep)
@@ -59,7 +57,7 @@ class TeacherServer:
         return f"grpo.teacher.url={self._server.url}"
 
     def _values(self, entries: Sequence[Any], ids: Sequence[int], first: int) -> list[float]:
-        """The log-probability of each id from place `first` (at least 1) on."""
+        """The log-probability of each id from index `first` (at least 1) on."""
         if len(entries) != len(ids):
             raise UserError(f"{self._named}: {len(entries)} entries of prompt_logprobs for {len(ids)} tokens")
         found = []
@@ -76,10 +74,8 @@ class TeacherServer:
         return asyncio.run(self._asked(prompts))
 
     async def _asked(self, prompts: Sequence[Any]) -> list[Sequence[Any]]:
-        caller, slots = (
-            ModelCaller(self._server, "grpo.teacher.url"),
-            asyncio.Semaphore(self._server.concurrency),
-        )
+        caller = ModelCaller(self._server, "grpo.teacher.url")
+        slots = asyncio.Semaphore(self._server.concurrency)
 
         async def one(prompt: Any) -> Sequence[Any]:
             more = {"prompt_logprobs": 0, "add_special_tokens": False}

@@ -1,14 +1,14 @@
-"""Who is late: processes of a run that stand still are named, with what they do and where, and the run is ended.
+"""A watchdog: names the processes of a run that make no progress, with what they are doing, and ends the run.
 
-Every process has a thread that writes how far it has come to RUN/launch/ranks/N.json, and reads what the others write.
-One whose work has not moved on (`core.progress`) for `launch.stall_minutes` is late, unless it waits for others; where
-all of them wait for each other, all are. Where the recipe gives one thing a longer deadline of its own, such as a
-server's answer, the stage in which it is waited for has as long. Time in which the watching process itself did not run
-is not counted: a whole run may be stopped and go on.
+A thread in every process writes its progress to RUN/launch/ranks/N.json and reads that of the others. A process whose
+work has not advanced (`core.progress`) for `launch.stall_minutes` is late, unless it waits for others; if all wait for
+each other, all are late. A stage that waits for something with a longer deadline in the recipe, such as a server's
+answer, may take that long. Time in which the watching process itself did not run is not counted, so a whole run may be
+stopped and continued.
 
-Each process that still answers writes its Python stacks to RUN/launch/ranks/N.stacks. The first of them says who is
-late on stderr, with the stacks in RUN/launch/late.txt and error.txt. Then all end with code STALLED, which a job in
-SLURM answers by another try; what launched them ends those that answer no more.
+Each process that still responds writes its Python stacks to RUN/launch/ranks/N.stacks. The first of them reports who is
+late on stderr, and the stacks in RUN/launch/late.txt and error.txt. Then all exit with code STALLED, upon which a SLURM
+job tries again; the launcher ends those that do not respond.
 """
 
 import faulthandler
@@ -30,18 +30,18 @@ from strop.training.ranks import Ranks
 from strop_verify.core.progress import PROGRESS
 
 STALLED = 75
-"""Exit code of a run that was ended because it stood still: EX_TEMPFAIL of sysexits.h, try again."""
+"""Exit code of a run that was ended for lack of progress: EX_TEMPFAIL of sysexits.h, try again."""
 LATE = Path(LAUNCH, "late.txt")
-"""File of a run that says who was late, since it was launched last."""
+"""File of a run that says who was late since the last launch."""
 RANKS = Path(LAUNCH, "ranks")
 _LOOKS = 20
-"""Looks in the time after which a process is late."""
+"""Number of looks in the time after which a process is late."""
 _LONGEST = 15.0
-"""Seconds between two looks, at most."""
+"""Most seconds between two looks."""
 _BUSY = 0.2
-"""Share of one core, over the time between two looks, that counts as progress where a stage is busy."""
+"""Share of one core, between two looks, that counts as progress in a busy stage."""
 _BYTES = 1 << 20
-"""Bytes read or written between two looks that do so."""
+"""Bytes read or written between two looks that count as progress in a busy stage."""
 _STATES = {
     "R": "running", "S": "sleeping", "D": "waiting for a disk", "T": "stopped", "t": "stopped by a debugger",
     "Z": "ended",
@@ -50,7 +50,7 @@ _STATES = {
 
 @dataclass(frozen=True)
 class RankReport:
-    """What a process says of itself; `look` counts its looks, `moved` what it has done."""
+    """What a process reports about itself; `look` counts its looks, `moved` its progress."""
 
     pid: int
     host: str
@@ -63,7 +63,7 @@ class RankReport:
 
 @dataclass
 class _Seen:
-    """A process as another sees it: seconds since it last moved on, and since it last answered."""
+    """A process as seen by another: seconds since it last made progress (`silent`) and last responded (`mute`)."""
 
     report: RankReport
     silent: float = 0.0
@@ -72,7 +72,7 @@ class _Seen:
 
 @contextmanager
 def watched(recipe: Recipe, ranks: Ranks) -> Iterator[None]:
-    """Within it this process watches itself and its peers, where a launcher started it."""
+    """Has this process watch itself and its peers, if a launcher started it."""
     if ranks.world == 1 and "RANK" not in os.environ:
         yield
         return
@@ -85,7 +85,7 @@ def watched(recipe: Recipe, ranks: Ranks) -> Iterator[None]:
 
 
 class RankWatch(threading.Thread):
-    """Of one process over all."""
+    """The thread with which one process watches all."""
 
     def __init__(self, run: Path, ranks: Ranks, seconds: float) -> None:
         super().__init__(name="watch", daemon=True)
@@ -104,7 +104,7 @@ class RankWatch(threading.Thread):
         self._leave_stacks_if_stuck()
 
     def close(self) -> None:
-        """Ends it. From here on this process is never late."""
+        """Stops watching; from here on this process is never late."""
         self._over.set()
         self.join()
         faulthandler.cancel_dump_traceback_later()
@@ -124,14 +124,14 @@ class RankWatch(threading.Thread):
                 self._end(late)
 
     def _leave_stacks_if_stuck(self) -> None:
-        """Has them written where this is not called again in time: by one who keeps the interpreter's lock."""
+        """Writes the stacks unless called again in time, even if a thread never releases the interpreter's lock."""
         faulthandler.dump_traceback_later(self._seconds / 2, file=self._written)
 
     def _file(self, rank: int, kind: str) -> Path:
         return self._run / RANKS / f"{rank}.{kind}"
 
     def _say(self, passed: float) -> None:
-        """Notes how far this process has come."""
+        """Writes this process's progress for the others."""
         stages, own = PROGRESS.stages, self._own
         used, self._used = self._used, _used()
         cpu, data = (new - old for new, old in zip(self._used, used, strict=True))
@@ -142,14 +142,14 @@ class RankWatch(threading.Thread):
         self._write(self._own)
 
     def _write(self, report: RankReport) -> None:
-        """Tells the others; what a disk refuses once it may take the next time."""
+        """Writes the report for the others; a failed write is retried at the next look."""
         part = self._file(self._rank, "part")
         with suppress(OSError):
             part.write_text(json.dumps(asdict(report)))
             part.replace(self._file(self._rank, "json"))
 
     def _look(self, passed: float) -> None:
-        """Notes how far each process has come."""
+        """Updates what is known of each process."""
         for rank, seen in enumerate(self._seen):
             report = seen.report
             if rank == self._rank:
@@ -163,7 +163,7 @@ class RankWatch(threading.Thread):
             seen.report = report
 
     def _late(self) -> list[int]:
-        """The processes that the others wait for. Those that do not answer explain all others."""
+        """The processes that the others wait for; if some do not respond, only those."""
         silent = [
             rank for rank, seen in enumerate(self._seen) if seen.silent > max(self._seconds, seen.report.most)
         ]
@@ -176,7 +176,7 @@ class RankWatch(threading.Thread):
         return self._seen[rank].mute > self._seconds / 2
 
     def _end(self, late: Sequence[int]) -> None:
-        """Leaves this process's stacks, has one process say who is late, and ends this one."""
+        """Writes this process's stacks, has the first responding process report who is late, and exits."""
         faulthandler.cancel_dump_traceback_later()
         self._written.truncate(0)
         faulthandler.dump_traceback(file=self._written, all_threads=True)
@@ -189,7 +189,7 @@ class RankWatch(threading.Thread):
         os._exit(STALLED)
 
     def _wait(self, condition: Callable[[], bool]) -> None:
-        """Until it is true, or a few looks of the others have passed."""
+        """Waits until the condition is true, or for the time of a few looks."""
         end = time.monotonic() + 4 * self._between + 1.0
         while not condition() and time.monotonic() < end:
             time.sleep(0.05)
@@ -201,7 +201,7 @@ class RankWatch(threading.Thread):
             return ""
 
     def _tell(self, late: Sequence[int]) -> None:
-        """Says who is late, and writes it down with the stacks of all that left some."""
+        """Reports who is late, and writes that with all stacks to the run folder."""
         said = "; ".join(map(self._described, late))
         limit = f"launch.stall_minutes={self._seconds / 60:g}"
         cause = f"the run stands still ({limit}): {said}; resume with: strop train --resume {self._run}"
@@ -220,7 +220,7 @@ class RankWatch(threading.Thread):
         print(f"error: {cause}{where}", file=sys.stderr, flush=True)
 
     def _described(self, rank: int) -> str:
-        """A process that is late: what it does, for how long, and where it does not answer, in which state it is."""
+        """A late process: what it is doing, for how long and, if it does not respond, its state."""
         seen = self._seen[rank]
         report = seen.report
         if not report.pid:
@@ -235,15 +235,13 @@ class RankWatch(threading.Thread):
 
 
 def longest_wait(recipe: Recipe) -> float:
-    """Seconds that a play may wait for one thing, by deadlines of the recipe's own: a server's answer, or twice a
-    verdict's limit, as it may be tried again.
-    """
+    """Longest seconds that the recipe lets a play wait: for a server's answer, or for a verdict and its retry."""
     asked = sum(float(getattr(recipe.policy, name, 0.0)) for name in ("timeout_seconds", "retry_seconds"))
     return max(2 * recipe.sandbox.wall_seconds, asked)
 
 
 def _used() -> tuple[float, float]:
-    """CPU seconds of this process, and bytes that it has read and written."""
+    """(CPU seconds, bytes read and written) of this process."""
     found = 0
     with suppress(OSError, ValueError):
         for line in Path("/proc/self/io").read_text().splitlines():

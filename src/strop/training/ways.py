@@ -1,14 +1,14 @@
-"""The ways of the update: log-probabilities of given tokens, with gradients, what samples begin with in common once.
+"""The ways of the update: log-probabilities of given tokens with gradients; the first two compute shared prefixes once.
 
-    tree    all samples as one row, a tree of prefixes (`policies.attention.PrefixTree`): nothing is computed twice and
-            nothing padded. Tree attention (SpecInfer, arXiv 2305.09781, section 4.2) applied to the update.
-    cache   what samples share is computed once and kept in the model's own cache, with its gradient; the cache is then
-            repeated, and rows go on from it. For windows, recurrent layers and latent attention; not under gradient
-            checkpointing, which keeps no cache.
+    tree    all samples as one row, a tree of prefixes (`policies.attention.PrefixTree`): nothing is computed twice or
+            padded. Tree attention (SpecInfer, arXiv 2305.09781, section 4.2) applied to the update.
+    cache   the common prefix is computed once into the model's own cache, with gradients; the cache is repeated, and
+            rows continue from it. For windows, recurrent layers and latent attention; not under gradient checkpointing,
+            which keeps no cache.
     rows    rows padded on the right, where causal layers never look, so they need no mask.
-    one     one row after another. For models that compute a row by the longest one beside it (scaled positions).
+    one     one row after another, for models in which a row depends on the longest one beside it (scaled positions).
 
-The head is computed for some tokens at a time in each of them (`training.head`), and memory grows with the tokens.
+All compute the head in chunks of tokens (`training.head`), so memory grows with the number of tokens.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,19 +24,20 @@ from strop.training.head import Head, head_selects
 from strop_verify.core.rollout import Sample
 
 MASKED = 1024
-"""Tokens that may go on from a cache: models mask these by all before, while rows from the start need no mask."""
+"""Most tokens that continue from a cache: their mask grows with all tokens before; rows from the start need none."""
 ROUND = 16
-"""Rows have a multiple of so many tokens: few different sizes, so that freed memory fits again."""
+"""Rows are padded to multiples of this many tokens: fewer sizes, so that freed memory can be reused."""
 
 
 @dataclass(frozen=True)
 class Pass:
-    """What one way needs to compute with.
+    """What a way computes with.
 
     model        wrapped or not
     inner        the transformers model in it
-    head         its output embedding, and `after` what becomes of its result; None for logits of another form
-    temperature  of the sampling distribution, whose log-probabilities these are
+    head         its output embedding
+    after        how the model turns the head's output into logits; None for another form
+    temperature  of the sampling distribution that the log-probabilities describe
     """
 
     model: Any
@@ -46,8 +47,8 @@ class Pass:
     temperature: float
 
     def __call__(self, places: list[int], targets: list[int], **inputs: Any) -> tuple[torch.Tensor, Any]:
-        """(N, 2) log-probability and entropy of targets, after the tokens at `places` among all rows end to end, and
-        what the model returned.
+        """((N, 2) log-probability and entropy of each target after the token at its place, the model's output). Places
+        count all rows end to end.
         """
         device = inputs["input_ids"].device
         at, goals = (torch.tensor(values, device=device, dtype=torch.long) for values in (places, targets))
@@ -70,10 +71,10 @@ class Pass:
 
 
 def by_tree(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
-    """(N, 2) of every token with loss, sample after sample."""
+    """(N, 2) log-probability and entropy of every token with loss, sample after sample."""
     device = call.inner.device
     tree, places = prefix_tree([sample.ids[: _last(sample)] for sample in samples], device)
-    wanted: dict[tuple[int, int], int] = {}  # (place of the token before, token) -> which of those computed
+    wanted: dict[tuple[int, int], int] = {}  # (place of the token before, token) -> index in what is computed
     chosen = [
         wanted.setdefault((place[at - 1], sample.ids[at]), len(wanted))
         for sample, place in zip(samples, places, strict=True)
@@ -116,7 +117,7 @@ def by_cache(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
 
 
 def _bunches(samples: Sequence[Sample]) -> Iterator[list[int]]:
-    """Numbers of samples that begin alike, and of those alone in one bunch."""
+    """Indices of samples with a common prefix, bunch by bunch; samples that share none come last, in one bunch."""
     order = sorted(range(len(samples)), key=lambda number: list(samples[number].ids))
     alone, bunch = list[int](), order[:1]
     for number in [*order[1:], None]:
@@ -133,7 +134,7 @@ def _bunches(samples: Sequence[Sample]) -> Iterator[list[int]]:
 
 
 def _behind(call: Pass, samples: Sequence[Sample], shared: int) -> list[torch.Tensor]:
-    """For each sample what `by_tree` gives; the first `shared` tokens are computed once."""
+    """What `by_tree` gives, per sample; the first `shared` tokens are computed once."""
     device, name = call.inner.device, cache_name(call.inner)
     head = samples[0].ids[:shared]
     wanted: dict[tuple[int, int], int] = {}
@@ -160,7 +161,7 @@ def _behind(call: Pass, samples: Sequence[Sample], shared: int) -> list[torch.Te
 
 
 def _rows(call: Pass, samples: Sequence[Sample], start: int, **more: Any) -> tuple[torch.Tensor, Any]:
-    """(N, 2) of the tokens with loss behind the `start`-th, by rows padded on the right."""
+    """((N, 2) of the tokens with loss after the `start`-th, what the model returned), from rows padded on the right."""
     ends = [max(_last(sample), start + 1) for sample in samples]
     width = -(-(max(ends) - start) // ROUND) * ROUND
     ids = torch.zeros((len(samples), width), dtype=torch.long)
@@ -176,7 +177,7 @@ def _rows(call: Pass, samples: Sequence[Sample], start: int, **more: Any) -> tup
 
 
 def _last(sample: Sample) -> int:
-    """Index of its last token with loss: nothing from there on is computed with."""
+    """Index of the last token with loss; no token from there on is an input."""
     return max(at for at, keep in enumerate(sample.mask) if keep)
 
 
