@@ -1,7 +1,8 @@
 """`strop eval --subagent`: what a search tool saves a main agent on search tasks."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from strop.cli.options import EngineOptions
 from strop.cli.search import finder_of
@@ -9,6 +10,9 @@ from strop_verify.core.checks import RetrievalCheck
 from strop_verify.core.errors import UserError
 from strop_verify.core.files import check_writable, write_json
 from strop_verify.core.ranges import Ranges
+
+if TYPE_CHECKING:
+    from strop.evaluation.statistics import Difference, Estimate
 
 
 def show_subagent(
@@ -57,8 +61,7 @@ def show_subagent(
     )
     show(table)
     if output is not None:
+        sides: Mapping[str, Mapping[str, Estimate | Difference]]
         sides = {"alone": alone, "with": helped, "difference": differences}
-        write_json(
-            output,
-            {side: {name: one._asdict() for name, one in each.items()} for side, each in sides.items()},
-        )
+        numbers = {name: {side: found[name]._asdict() for side, found in sides.items()} for name in MEASURES}
+        write_json(output, {"tasks": len(tasks), **numbers})

@@ -8,7 +8,7 @@ of the truth, or after `TURNS` turns: what it would do with it is not measured.
 
 import re
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,9 +36,9 @@ _ROW = re.compile(r"(?m)^(.+?):(\d+): ")
 class Search:
     """One search of the main agent. `characters` are those that it was shown, whose tokens a model would read."""
 
-    found: float
-    turns: float
-    characters: float
+    found: bool
+    turns: int
+    characters: int
     seconds: float
 
 
@@ -52,11 +52,11 @@ class _Agent:
 
     def search(self, ask: Ask | None) -> Search:
         """Searches to the end; `ask`: the tool, if there is one."""
-        began, turns = time.perf_counter(), 0
+        began, turns, found = time.perf_counter(), 0, False
         for turns, found in enumerate(self._turns(ask), 1):
             if found or turns == TURNS:
-                return Search(float(found), turns, self.seen, time.perf_counter() - began)
-        return Search(0.0, turns, self.seen, time.perf_counter() - began)
+                break
+        return Search(found, turns, self.seen, time.perf_counter() - began)
 
     def _turns(self, ask: Ask | None) -> Iterator[bool]:
         """Yields after each turn whether a right line has been seen."""
@@ -73,7 +73,7 @@ class _Agent:
 
     def _grepped(self) -> list[tuple[str, int]]:
         """(file, its first line found), the file with most of the rarer words first."""
-        scores, first = Counter[str](), dict[str, int]()
+        scores, first = defaultdict[str, float](float), dict[str, int]()
         for word in words_asked(self.task.statement)[:MOST_CALLS]:
             shown = str(self.tools.use("grep", {"pattern": f"(?i){re.escape(word)}"}))
             self.seen += len(shown)
@@ -82,7 +82,7 @@ class _Agent:
                 scores[path] += 1 / len(files)
             for path, line in rows:
                 first.setdefault(path, line)
-        return [(path, first[path]) for path, _ in scores.most_common()]
+        return [(path, first[path]) for path in sorted(scores, key=lambda path: (-scores[path], path))]
 
     def _page(self, path: str, start: int) -> bool:
         self.seen += len(str(self.tools.use("read", {"path": path, "start": str(start)})))
@@ -108,6 +108,8 @@ def compared(
     finally:
         programs.close()
         threads.close()
-    columns = {name: [[getattr(s, name) for s in some] for some in (alone, helped)] for name in MEASURES}
+    columns = {
+        name: [[float(getattr(s, name)) for s in some] for some in (alone, helped)] for name in MEASURES
+    }
     means = [{name: mean_interval(both[at]) for name, both in columns.items()} for at in (0, 1)]
     return means[0], means[1], {name: paired_difference(*both) for name, both in columns.items()}
