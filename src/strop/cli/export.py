@@ -1,5 +1,5 @@
 """`strop export`: a run's model, merged or as an adapter, with tokenizer and model card; its rollouts as a log for
-Inspect; or a recipe for verl.
+Inspect; or a recipe for another trainer.
 """
 
 import json
@@ -27,7 +27,10 @@ _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 
 def export(
     run: Annotated[
-        Path, Argument(metavar="RUN", help="run folder, such as runs/demo; with --verl also a recipe")
+        Path,
+        Argument(
+            metavar="RUN", help="run folder, such as runs/demo; with --verl or --prime-rl also a recipe"
+        ),
     ],
     out: Annotated[
         Path | None, Option("--out", "-o", metavar="DIR", help="folder for the model; new or empty")
@@ -57,17 +60,22 @@ def export(
         Path | None,
         Option(metavar="DIR", help="write tasks, rewards and settings for verl's trainer instead"),
     ] = None,
+    prime_rl: Annotated[
+        Path | None, Option("--prime-rl", metavar="DIR", help="the same for prime-rl")
+    ] = None,
 ) -> None:
     """Write a run's model for transformers and vLLM: weights, tokenizer, generation config, model card.
 
     Adapters are merged into their base unless --adapter is given. The last line says how to serve it.
     """
-    if verl is not None:
+    if verl is not None or prime_rl is not None:
         if out is not None or adapter or checkpoint is not None or push is not None or inspect is not None:
             raise UserError(
-                "--verl writes a recipe, the other options a model or a log; do one after the other"
+                "--verl and --prime-rl write a recipe, the other options a model or a log; do one after the other"
             )
-        _export_verl(run, verl)
+        for folder, name in ((verl, "verl"), (prime_rl, "prime_rl")):
+            if folder is not None:
+                _export_recipe(run, folder, name)
         return
     if inspect is not None:
         if out is not None or adapter or checkpoint is not None or push is not None:
@@ -119,15 +127,13 @@ def export(
     print(_serve_line(out, base if adapter else "", recipe))
 
 
-def _export_verl(run: Path, folder: Path) -> None:
+def _export_recipe(run: Path, folder: Path, name: str) -> None:
     from strop.config.load import load_recipe
 
     recipe = load_recipe([run / "recipe.yaml" if run.is_dir() else str(run)])
-    left = resolve_name("strop.neighbours.verl:write_verl")(recipe, folder)
+    left = resolve_name(f"strop.neighbours.{name}:write_{name}")(recipe, folder)
     print("\n".join(f"not carried over: {line}" for line in left))
-    print(
-        f"{folder}: for verl 0.9, with Strop installed beside it; start it with: bash {folder / 'train.sh'}"
-    )
+    print(f"{folder}: {folder / 'README.md'} says how to start it")
 
 
 def _source(run: Path, checkpoint: int | None) -> Path:

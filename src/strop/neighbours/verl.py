@@ -79,14 +79,7 @@ def settings_of(recipe: Recipe) -> tuple[dict[str, Any], list[str]]:
         raise UserError(
             f"grpo.advantage={grpo.advantage.type} has no counterpart in verl; group and leave-one-out have"
         )
-    if recipe.task_set.environment.type != "single-turn":
-        raise UserError(
-            f"tasks.environment={recipe.task_set.environment.type}: plays are Strop's own; single-turn only"
-        )
-    if recipe.task_set.style != "chat":
-        raise UserError(
-            f"tasks.style={recipe.task_set.style}: verl asks by chat templates; set tasks.style=chat"
-        )
+    single_turn(recipe, "verl")
     mode, average = _LOSSES[grpo.loss.type]
     scale = getattr(grpo.advantage, "scale", "none")
     found: dict[str, Any] = {
@@ -139,6 +132,25 @@ def settings_of(recipe: Recipe) -> tuple[dict[str, Any], list[str]]:
     return found, [*_left(recipe, scale)]
 
 
+def single_turn(recipe: Recipe, trainer: str) -> None:
+    """Raises UserError unless tasks are asked in one turn by a chat template."""
+    config = recipe.task_set
+    if config.environment.type != "single-turn":
+        raise UserError(
+            f"tasks.environment={config.environment.type}: only single-turn can be taken to {trainer}"
+        )
+    if config.style != "chat":
+        raise UserError(f"tasks.style={config.style}: {trainer} asks by chat templates; set tasks.style=chat")
+
+
+def checked_folder(folder: Path) -> None:
+    """Makes the folder. Raises UserError if it is not empty or cannot be made."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"{folder} is not empty; name another folder")
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+
+
 def _left(recipe: Recipe, scale: str) -> Iterator[str]:
     grpo = recipe.grpo
     yield "An answer over which the grader fails is left out here; verl takes it as 0 (`graded` counts these)."
@@ -166,10 +178,8 @@ def write_verl(recipe: Recipe, folder: Path) -> list[str]:
     settings, left = settings_of(recipe)
     weights = {one.name: one.weight for one in recipe.rewards if one.weight}
     WeightedRubric.from_names([*weights.items()])
-    if folder.exists() and any(folder.iterdir()):
-        raise UserError(f"{folder} is not empty; name another folder")
+    checked_folder(folder)
     train, held_out = split_tasks(recipe)
-    folder.mkdir(parents=True, exist_ok=True)
     for name, tasks in (("train", train), ("test", held_out)):
         write_rows(_rows(tasks, recipe, name), folder / f"{name}.parquet")
     words = "".join(
