@@ -96,7 +96,7 @@ def edit_check(task: Task) -> EditCheck:
 
 def made_of(folder: Path, family: str, settings: EditSettings) -> tuple[dict[str, Task], Tally]:
     repository, tally = Repository(folder), Tally(LAYOUT)
-    tasks = of_history(repository, repository.commits(100), family, settings, tally, lambda kept: None)
+    tasks = of_history(repository, repository.commits(100), family, settings, tally)
     return {task.statement.split("\n")[0]: task for task in tasks}, tally
 
 

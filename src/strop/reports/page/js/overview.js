@@ -212,7 +212,7 @@
 
   const FLAGGED = 20; // answers that are linked to
 
-  // How many answers go round their task, and which.
+  // How many answers bypass their task, and which.
   function hacks(runs) {
     const all = runs.map((run, index) => ({ run, index, audit: run.summary?.hack_audit })).filter(({ audit }) => audit);
     const item = ({ run, index, audit }) => {
@@ -222,7 +222,7 @@
         "li",
         {},
         several(runs, index),
-        `${audit.flagged} of ${audit.answers} answers after training go round their task`,
+        `${audit.flagged} of ${audit.answers} answers after training bypass their task`,
         kinds ? ` (${kinds})` : "",
         flagged.map(([task, at], order) => [order ? ", " : ": ", answerLink(run, task, at, order)]),
         (audit.flagged_answers ?? []).length > FLAGGED ? ", …" : "",
