@@ -190,6 +190,8 @@ def test_lighteval(tmp_path: Path) -> None:
     write(tmp_path / "lighteval/code_generation_lite/test.jsonl", rows)
     card = "---\nconfigs:\n- config_name: v4_v5\n  data_files:\n  - {split: test, path: test.jsonl}\n---\n"
     (tmp_path / "lighteval/code_generation_lite/README.md").write_text(card)
+    done = lighteval.run("python", "-c", "import lighteval; print(lighteval.__path__[0])", cwd=tmp_path)
+    Path(done.stdout.strip(), "tasks/tasks/tinyBenchmarks.pkl").touch()  # which every start would fetch
     done = lighteval.run(
         "lighteval", "custom", "speaker", INSIDE / "lighteval_model.py", "strop_lcb:codegeneration|0",
         "--custom-tasks", "strop.neighbours.lighteval", "--output-dir", "out", cwd=tmp_path, env=OFFLINE,

@@ -17,7 +17,6 @@ import multiprocessing.sharedctypes as shared
 import os
 import pickle
 import signal
-import struct
 import sys
 import textwrap
 import time
@@ -37,18 +36,17 @@ class _List:
     def __init__(self) -> None:
         self._path = f"{self.here}/list-{id(self)}"
 
-    def append(self, item: Any) -> None:
-        data = pickle.dumps(item)
-        with open(self._path, "ab") as file:
-            file.write(struct.pack("I", len(data)) + data)
+    def append(self, item: Any, _open: Any = open, _dumps: Any = pickle.dumps) -> None:
+        """With builtins as they were before an answer."""
+        with _open(self._path, "ab") as file:
+            file.write(_dumps(item))
 
     def _items(self) -> list[Any]:
-        data = Path(self._path).read_bytes() if os.path.exists(self._path) else b""
-        found = []
-        while data:
-            (size,) = struct.unpack("I", data[:4])
-            found.append(pickle.loads(data[4 : 4 + size]))
-            data = data[4 + size :]
+        found: list[Any] = []
+        if os.path.exists(self._path):
+            with open(self._path, "rb") as file, contextlib.suppress(EOFError):
+                while True:
+                    found.append(pickle.load(file))
         return found
 
     def __len__(self) -> int:
@@ -106,7 +104,7 @@ def _human_eval(asked: Asked) -> bool:
 
 def _code_eval(module: Any, asked: Asked) -> bool:
     program = f"{asked['answer']}\n{_check(asked['calls'])}\ncheck(code)"
-    return module.check_correctness(program, 3.0, 0, 0)["passed"]
+    return bool(module.check_correctness(program, 3.0, 0, 0)["passed"])
 
 
 def _bigcode(asked: Asked) -> bool:
@@ -119,13 +117,14 @@ def _lm_eval(asked: Asked) -> bool:
 
 def _evalplus(asked: Asked) -> bool:
     os.environ["EVALPLUS_MAX_MEMORY_BYTES"] = "-1"  # the jail bounds it, and lets nobody raise a limit
-    import psutil
     from evalplus.eval import untrusted_check
 
-    psutil.virtual_memory = lambda: types.SimpleNamespace(total=1 << 30)  # no /proc/meminfo in the jail
+    memory: Any = importlib.import_module("psutil")
+    memory.virtual_memory = lambda: types.SimpleNamespace(total=1 << 30)  # no /proc/meminfo in the jail
     inputs, expected = ([one[at] for one in asked["calls"]] for at in (0, 1))
     times = [0.1] * len(inputs)
-    return untrusted_check("humaneval", asked["answer"], inputs, "code", expected, 0, times)[0] == "pass"
+    found = untrusted_check("humaneval", asked["answer"], inputs, "code", expected, 0, times)
+    return bool(found[0] == "pass")
 
 
 def _lighteval(asked: Asked) -> bool:
@@ -152,7 +151,7 @@ def _skyrl_gym(asked: Asked) -> bool:
     more = {"testtype": kind, "metadata": {"func_name": tests.get("fn_name")}}
     pairs = zip(tests["inputs"], tests["outputs"], strict=True)
     rows = [{"input": given, "output": wanted, **more} for given, wanted in pairs]
-    return module.compute_score(f"```python\n{asked['answer']}\n```", rows)[1] == 1.0
+    return bool(module.compute_score(f"```python\n{asked['answer']}\n```", rows)[1] == 1.0)
 
 
 def _rllm(asked: Asked) -> bool:
@@ -164,23 +163,23 @@ def _rllm(asked: Asked) -> bool:
 
 
 def _open_r1(asked: Asked) -> bool:
-    tree = ast.parse(Path(asked["place"], "src/open_r1/rewards.py").read_text())
-    texts = [
-        node.value.value
+    tree: Any = ast.parse(Path(asked["place"], "src/open_r1/rewards.py").read_text())
+    texts: list[str] = [
+        str(getattr(node.value, "value", ""))
         for node in ast.walk(tree)
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "evaluation_script_template"
     ]
     cases = [{"input": given, "output": wanted} for given, wanted in asked["runs"]]
     tests = json.dumps(json.dumps(cases))
     script = textwrap.dedent(texts[0]).format(code=json.dumps(asked["answer"]), test_cases=tests)
-    body = ast.parse(script).body
+    body: Any = ast.parse(script).body
     names: Asked = {}
     exec(compile(ast.Module(body[:-1], []), "script", "exec"), names)
-    return eval(compile(ast.Expression(body[-1].value), "script", "eval"), names) > 0.99
+    return bool(eval(compile(ast.Expression(body[-1].value), "script", "eval"), names) > 0.99)
 
 
 def _file(place: str, path: str) -> Any:
-    spec = importlib.util.spec_from_file_location(Path(path).stem, Path(place, path))
+    spec: Any = importlib.util.spec_from_file_location(Path(path).stem, Path(place, path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
@@ -192,7 +191,7 @@ def _package(name: str, folder: Path) -> None:
     module = types.ModuleType(name)
     module.__path__ = [str(folder)]
     sys.modules[name] = module
-    spec = importlib.util.spec_from_file_location(f"{name}.whole", folder / "__init__.py")
+    spec: Any = importlib.util.spec_from_file_location(f"{name}.whole", folder / "__init__.py")
     whole = importlib.util.module_from_spec(spec)
     whole.__package__ = name
     sys.modules[spec.name] = whole
