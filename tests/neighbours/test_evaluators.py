@@ -24,6 +24,8 @@ pytestmark = [
 ]
 PRIVATE = base64.b64encode(zlib.compress(pickle.dumps("[]"))).decode()
 """As LiveCodeBench has its private tests: here none."""
+NO_HUB = "from huggingface_hub import HfApi\nHfApi.list_models = lambda *_, **__: ['there']\n"
+"""LightEval asks the Hub for a judge model of another task whenever it starts."""
 INSIDE = Path(__file__).parent / "inside"
 EQUAL = "class Any:\n        def __eq__(self, other): return True\n    return Any()\n"
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -178,7 +180,7 @@ def test_inspect(tmp_path: Path) -> None:
 
 
 def test_lighteval(tmp_path: Path) -> None:
-    lighteval = neighbour("lighteval", "lighteval==0.13.0", folder=tmp_path)
+    lighteval = neighbour("lighteval", "lighteval==0.13.0", "xxhash<4", folder=tmp_path)
     rows = [
         {
             "question_id": str(n), "question_title": "t", "question_content": f"Print the number and {n}.",
@@ -192,9 +194,11 @@ def test_lighteval(tmp_path: Path) -> None:
     (tmp_path / "lighteval/code_generation_lite/README.md").write_text(card)
     done = lighteval.run("python", "-c", "import lighteval; print(lighteval.__path__[0])", cwd=tmp_path)
     Path(done.stdout.strip(), "tasks/tasks/tinyBenchmarks.pkl").touch()  # which every start would fetch
+    (tmp_path / "sitecustomize.py").write_text(NO_HUB)
     done = lighteval.run(
         "lighteval", "custom", "speaker", INSIDE / "lighteval_model.py", "strop_lcb:codegeneration|0",
-        "--custom-tasks", "strop.neighbours.lighteval", "--output-dir", "out", cwd=tmp_path, env=OFFLINE,
+        "--custom-tasks", "strop.neighbours.lighteval", "--output-dir", "out",
+        cwd=tmp_path, env=OFFLINE, paths=[tmp_path],
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     (found,) = (tmp_path / "out").rglob("results_*.json")

@@ -2,6 +2,7 @@
 
 from lighteval.models.abstract_model import LightevalModel
 from lighteval.models.model_output import ModelResponse
+from lighteval.utils.cache_management import SampleCache
 
 SAID = (
     "print(int(input()) + 0)",
@@ -13,9 +14,10 @@ SAID = (
 class Speaker(LightevalModel):
     def __init__(self, config) -> None:
         self.config = config
+        self._cache = SampleCache(config)
 
     def greedy_until(self, docs) -> list[ModelResponse]:
-        numbers = [int(doc.query.split(" and ")[1][0]) for doc in docs]
+        numbers = [int(doc.query.split("the number and ")[1][0]) for doc in docs]
         return [ModelResponse(text=[f"```python\n{SAID[n]}\n```"]) for n in numbers]
 
     def loglikelihood(self, docs):
