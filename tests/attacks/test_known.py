@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from strop_verify.attacks.known import KNOWN, JailedGrader, fitting
+from strop_verify.attacks.known import JailedGrader, fitting
 from strop_verify.attacks.suite import Trial
 from strop_verify.attacks.tasks import build
 
@@ -52,4 +52,4 @@ def test_the_command_compares(strop, tmp_path) -> None:
     assert "without a jail" not in done.stderr
     found = json.loads((tmp_path / "r.json").read_text())
     assert (found["attacks"], found["exploits"], found["foreign"]["exploits"]) == (1, 0, 1)
-    assert {one.promise for one in KNOWN.values()} and found["rows"][1]["honest_outcome"] == "passed"
+    assert found["rows"][1]["honest_outcome"] == "passed"
