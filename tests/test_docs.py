@@ -222,7 +222,9 @@ def test_readme_s_table_is_made_of_the_raw_results() -> None:
 def test_every_extra_is_on_the_page_of_installation() -> None:
     page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    named = {name for row in re.findall(r"^\| (`.+?) \|", page, re.M) for name in re.findall(r"`(\w+)`", row)}
+    named = {
+        name for row in re.findall(r"^\| (`.+?) \|", page, re.M) for name in re.findall(r"`([\w-]+)`", row)
+    }
     assert named == extras.keys() - {"all"}
 
 

@@ -39,7 +39,8 @@ def locked() -> dict[str, str]:
 
 def needed() -> list[Requirement]:
     """What `.[all,dev]` and the other parts ask for; extras of ours that name each other are taken apart."""
-    left_out = ("vllm", "trackers", "docs", "deepspeed", "quantization", "verifiers", "harbor", "inspect")
+    clashing = ("verifiers", "harbor", "inspect", "lm-eval", "evalplus", "lighteval")
+    left_out = ("vllm", "trackers", "docs", "deepspeed", "quantization", *clashing)
     listed: dict[str, None] = {}
     for project in PROJECTS:
         extras = project["optional-dependencies"]

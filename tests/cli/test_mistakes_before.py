@@ -331,7 +331,9 @@ def test_what_need_not_end_a_run_is_said(place: Path, capsys: pytest.CaptureFixt
     assert "references: 1 of 2 tried pass their own tests\n" in out
     assert "task two: its reference fails its own tests (" in out and "), so it is not trained on\n" in out
     assert "no task is held out, so nothing is evaluated" in out
-    assert " and the model 512 positions, which leaves " in out and " tokens of sampling.max_tokens=500\n" in out
+    assert (
+        " and the model 512 positions, which leaves " in out and " tokens of sampling.max_tokens=500\n" in out
+    )
 
 
 def test_no_rust_compiler_is_said(faults: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,13 +24,14 @@ class Neighbour:
         *words: object,
         paths: Sequence[Path] = (),
         env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
         timeout: float = 1500,
     ) -> subprocess.CompletedProcess[str]:
         """Runs one of its programs to the end; `paths` are packages beside Strop's."""
         command = [str(self.programs / str(words[0])), *map(str, words[1:])]
         found = ":".join(map(str, [ROOT / "src", ROOT / "verify/src", ROOT / "tasks/src", *paths]))
         return subprocess.run(
-            command, capture_output=True, text=True, timeout=timeout, check=False,
+            command, capture_output=True, text=True, timeout=timeout, check=False, cwd=cwd,
             env={**os.environ, "PYTHONPATH": found, "NO_COLOR": "1", **(env or {})},
         )  # fmt: skip
 

@@ -46,9 +46,13 @@ class ChosenAttacks:
         Path | None,
         Option(help="folder for exploits that --generate finds, shrunk, to be tried by --answers"),
     ] = None
-    grader: Annotated[str | None, Option(metavar="MODULE:CALLABLE", help="compare with another grader")] = (
-        None
-    )
+    grader: Annotated[
+        str | None,
+        Option(metavar="NAME|MODULE:CALLABLE", help="compare with another grader: one known by name, jailed"),
+    ] = None
+    grader_at: Annotated[
+        Path | None, Option(help="where the known grader lies: a checkout, or another environment's packages")
+    ] = None
     yes: Annotated[bool, Option("--yes", help="let the other grader run hostile code")] = False
     grace: Annotated[
         float,
@@ -70,6 +74,7 @@ def attack(
     """
     from strop_verify.attacks.canary import Canaries
     from strop_verify.attacks.grader import Foreign
+    from strop_verify.attacks.known import JailedGrader
     from strop_verify.attacks.suite import choose, load_suite
 
     _refuse_mixed(wanted, listing, table_file)
@@ -79,11 +84,15 @@ def attack(
         return _list(chosen)
     _refuse_early(wanted, [f for f in (json_file, table_file) if f])
     jails, grader = _jails(wanted.jail), wanted.grader
+    known = JailedGrader(grader, wanted.grader_at) if grader is not None and _is_known(grader) else None
     with Canaries() as canaries:
         made: dict[str, Payload] = {}
         trials = _trials(canaries, chosen, wanted, made)
         graders: list[Grader] = [_ours(jail) for jail in jails]
-        if grader is not None:
+        if known is not None:
+            trials, graders = _fitting(known.name, trials, canaries), [graders[-1], known]
+            known.prepare(trials)
+        elif grader is not None:
             print(f"warning: {grader} runs hostile code with your rights, without a jail", file=sys.stderr)
             trials = [one for one in trials if one.harmless]
             graders = [graders[-1], Foreign(grader)]
@@ -116,11 +125,37 @@ def _refuse_early(wanted: ChosenAttacks, files: Sequence[Path]) -> None:
     for path in files:
         if not path.parent.is_dir() or path.is_dir():
             raise UserError(f"cannot write {path}: its folder does not exist, or it is a folder itself")
-    if wanted.grader is not None and not wanted.yes:
+    if wanted.grader_at is not None and not (wanted.grader and _is_known(wanted.grader)):
+        raise UserError("--grader-at belongs to a grader known by name; add --grader NAME")
+    if wanted.grader is not None and not wanted.yes and not _is_known(wanted.grader):
         raise UserError(
             f"--grader {wanted.grader} runs hostile code with your rights, without a jail; only attacks marked "
             "harmless are run, but a mistake in one can still do harm: use a disposable machine, and add --yes"
         )
+
+
+def _is_known(grader: str) -> bool:
+    """Whether it is one of `strop_verify.attacks.known`. Raises UserError for a name that is none of them."""
+    from strop_verify.attacks.known import KNOWN
+
+    if ":" not in grader and grader not in KNOWN:
+        raise UserError(
+            f"--grader {grader!r} is not of the form module:callable; known names: {', '.join(KNOWN)}"
+        )
+    return grader in KNOWN
+
+
+def _fitting(name: str, trials: "list[Trial]", canaries: "Canaries") -> "list[Trial]":
+    """Raises UserError where none of the attacks that were chosen can be tried on the grader."""
+    from strop_verify.attacks.known import fitting
+    from strop_verify.attacks.tasks import build
+
+    found = fitting(name, trials, build(canaries.secret))
+    if not found:
+        raise UserError(
+            f"--grader {name}: none of the attacks fits what it judges; leave --name or --family away"
+        )
+    return found
 
 
 def _trials(

@@ -26,6 +26,7 @@ from inspect_ai.util import (
     sandboxenv,
 )
 
+from strop.neighbours.inspect_code import tests_passed as tests_passed
 from strop.tasks import load_tasks
 from strop.tasks.answers import answer_in
 from strop.tasks.prompts import render

@@ -299,6 +299,9 @@ def build(secret: int, folder: Path | None = None) -> dict[str, Task]:
         "asserts-builtins": AssertsCheck(entry_point="code", code=builtins),
         "any-order": CasesCheck(entry_point="code", cases=cases, any_order=True, tolerance=1e-9),
         "stdio": stdio,
+        "stdio-lines": StdioCheck(
+            cases=[StdioCase(stdin=f"{x}\n", stdout=f"{x}\n{secret + x}\n") for x in _INPUTS[:2]]
+        ),
         "stdio-close": stdio.model_copy(update={"tolerance": 1e-9}),
         "pytest": PytestCheck(
             files={tests: _PYTEST.format(secret=secret)},

@@ -68,9 +68,10 @@ class Machine:
         allow_unsafe: bool = False,
         grades: bool = False,
         image: Image | None = None,
+        read: Sequence[str] = (),
     ) -> None:
-        """`grades`: it is only for a grader, which may read Strop and its packages, and so Strop's tasks; not with an
-        `image`, which is its root.
+        """`grades`: only a grader runs in it, which may read Strop and its packages, and so Strop's tasks; not with an
+        `image`, its root. `read`: further folders of this computer that may be read, without an image.
 
         Raises ValueError for a work directory that is not writable, such as one below /usr without an image.
         """
@@ -95,6 +96,7 @@ class Machine:
         python = dict.fromkeys((*interpreter_reads(), *site.read))
         if grades:
             python |= dict.fromkeys((sys.prefix, sys.base_prefix, *_sources()))
+        python |= dict.fromkeys(read)
         taken = {Path(path).resolve().parts[1] for path in (*python, *helper_reads())} | {
             Path(path).parts[1] for path in python
         }
@@ -106,11 +108,11 @@ class Machine:
         self.environment |= environment or {}
         if "tmp" in self.roots:
             self.environment.setdefault("TMPDIR", "/tmp")
-        read = tuple(python)
+        reads = tuple(python)
         self._folder = Folder(
-            lambda: open_box(jail=jail, allow_unsafe=allow_unsafe, read=read, roots=self.roots),
+            lambda: open_box(jail=jail, allow_unsafe=allow_unsafe, read=reads, roots=self.roots),
             limits=limits,
-            read=read,
+            read=reads,
         )
 
     def run(

@@ -1,0 +1,49 @@
+"""What the plug-ins for evaluators share: a benchmark's rows as tasks, and one verifier for all answers.
+
+An answer that the grader failed to judge is no wrong answer: `verdict_of` raises VerificationError then.
+"""
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from strop.rollouts.trl_reward import OpenedVerifier
+from strop.tasks.adapters import ADAPTERS
+from strop_verify.core.errors import UserError, VerificationError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
+
+VERIFIER = OpenedVerifier(None)
+"""Opened at the first answer, closed when the process ends."""
+_FORMATS = ("evalplus", "humaneval", "mbpp", "livecodebench")
+
+
+def task_of(row: Mapping[str, Any]) -> Task:
+    """The task of a row of HumanEval, MBPP, EvalPlus or LiveCodeBench. Raises UserError for any other row."""
+    where = f"task {row.get('task_id', row.get('question_id'))}"
+    for adapter in map(ADAPTERS.__getitem__, _FORMATS):
+        if adapter.fits(dict(row)):
+            (task,) = adapter.read(dict(row), where)
+            return task
+    raise UserError(f"{where}: a row of none of {', '.join(_FORMATS)}: {', '.join(sorted(row))[:200]}")
+
+
+def submit(task: Task, program: str) -> "Future[Verdict]":
+    """Has a program judged, beside others."""
+    return VERIFIER.get().submit(task, program)
+
+
+def verdict_of(task: Task, judged: "Future[Verdict]") -> Verdict:
+    """The verdict. Raises VerificationError where there is none on the answer."""
+    verdict = judged.result()
+    if not verdict.scored:
+        raise VerificationError(f"{task.id}: Strop's grader failed: {verdict.detail}")
+    return verdict
+
+
+def estimate(tries: int, right: int, k: int) -> float:
+    """The chance that k answers, drawn from `tries` of which `right` pass, hold one that passes."""
+    missed = 1.0
+    for i in range(k):
+        missed *= max(0, tries - right - i) / max(1, tries - i)
+    return 1.0 - missed

