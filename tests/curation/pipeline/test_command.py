@@ -132,7 +132,7 @@ def test_all_faults_at_once_and_where(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_said(tmp_path: Path, source: Path) -> None:
-    assert "there is no such file" in fault(tmp_path / "no.yaml", "-o", tmp_path / "out")
+    assert "no such file" in fault(tmp_path / "no.yaml", "-o", tmp_path / "out")
     file = pipeline(tmp_path, f"source: {tmp_path}/no.jsonl\n")
     assert "no.jsonl" in fault(file, "-o", tmp_path / "out")
     assert "add --output FOLDER" in fault(file)

@@ -64,7 +64,7 @@ def preferences(
     for side in sides:
         if not any(one.pair_count for one in on_side(found, side)):
             say(
-                f"note: no pair is on the side {side}: add runs with such tasks, or split anew with --held-out .2"
+                f"note: no pair on the {side} side: add runs with such tasks, or split again with --held-out .2"
             )
 
 
