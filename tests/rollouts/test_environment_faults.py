@@ -168,7 +168,7 @@ def test_what_cannot_be_made_is_said_before_anything_is_played(own: Path) -> Non
     assert play(f"{own}:Nothing").startswith(f"tasks.environment: '{own}' has no 'Nothing'; it has Base, ")
     assert "there is no file 'gone.py'; paths start at the current directory" in play("gone.py:X")
     assert "did you mean 'single-turn'" in play("single-turns")
-    assert "3 is no environment" in play(f"{own}:number")
+    assert "3 is not an environment" in play(f"{own}:number")
     assert "3 is not an environment; give a name, a class" in play(3)
     (own.parent / "broken.py").write_text("import strop\nclass X\n")
     assert (
