@@ -39,11 +39,3 @@ def verdict_of(task: Task, judged: "Future[Verdict]") -> Verdict:
     if not verdict.scored:
         raise VerificationError(f"{task.id}: Strop's grader failed: {verdict.detail}")
     return verdict
-
-
-def estimate(tries: int, right: int, k: int) -> float:
-    """The chance that k answers, drawn from `tries` of which `right` pass, hold one that passes."""
-    missed = 1.0
-    for i in range(k):
-        missed *= max(0, tries - right - i) / max(1, tries - i)
-    return 1.0 - missed

@@ -16,7 +16,8 @@ from lighteval.tasks.requests import Doc, SamplingMethod
 from lighteval.tasks.tasks.lcb.codegen_metrics import extract_code
 from lighteval.tasks.tasks.lcb.main import TASKS_TABLE as ORIGINAL
 
-from strop.neighbours.evaluators import estimate, submit, task_of, verdict_of
+from strop.evaluation.statistics import pass_at_k
+from strop.neighbours.evaluators import submit, task_of, verdict_of
 from strop_verify.core.task import Task
 
 
@@ -27,7 +28,7 @@ class StropVerdicts(SampleLevelComputation):
         """Raises VerificationError where an answer could not be judged."""
         task = _task(doc)
         judged = [submit(task, extract_code(text)) for text in model_response.final_text]
-        return estimate(len(judged), sum(verdict_of(task, one).passed for one in judged), 1)
+        return pass_at_k(len(judged), sum(verdict_of(task, one).passed for one in judged), 1)
 
 
 def _task(doc: Doc) -> Task:

@@ -20,7 +20,8 @@ import lm_eval.tasks
 from lm_eval.api.task import ConfigurableTask
 from lm_eval.tasks._yaml_loader import load_yaml
 
-from strop.neighbours.evaluators import estimate, submit, task_of, verdict_of
+from strop.evaluation.statistics import pass_at_k
+from strop.neighbours.evaluators import submit, task_of, verdict_of
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Verdict
 
@@ -52,9 +53,9 @@ class StropJudged(ConfigurableTask):
         right = sum(verdict_of(task, self._submitted(task, program)).passed for program in programs)
         ((name, settings),) = self._metric_fn_kwargs.items()
         if "k" not in settings:
-            return {name: estimate(len(programs), right, 1)}
+            return {name: pass_at_k(len(programs), right, 1)}
         many = settings["k"] if isinstance(settings["k"], list) else [settings["k"]]
-        return {f"pass@{k}": estimate(len(programs), right, k) for k in many}
+        return {f"pass@{k}": pass_at_k(len(programs), right, k) for k in many}
 
     def _submitted(self, task: Task, program: str) -> "Future[Verdict]":
         key = (task.id, program)
