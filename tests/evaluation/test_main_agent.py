@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.warm import strop
 
-from strop.evaluation.main_agent import TURNS, Search, compared
+from strop.evaluation.main_agent import TURNS, SearchTaken, compared
 from strop.tasks.jsonl import write_tasks
 from strop_verify.core.checks import RetrievalCheck
 from strop_verify.core.ranges import Ranges
@@ -81,4 +81,4 @@ def test_a_search_ends_when_there_is_nothing_left_to_read(tmp_path: Path) -> Non
     task = Task(id="q", family="search", statement="Where is the price?", check=check)
     alone, _, _ = compared([task], lambda folder, question: ({}, ""))
     assert (alone["found"].value, alone["turns"].value) == (0.0, 2.0)
-    assert Search.__dataclass_fields__.keys() == alone.keys()
+    assert SearchTaken.__dataclass_fields__.keys() == alone.keys()

@@ -33,7 +33,7 @@ _ROW = re.compile(r"(?m)^(.+?):(\d+): ")
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchTaken:
     """One search of the main agent. `characters` are those that it was shown, whose tokens a model would read."""
 
     found: bool
@@ -50,13 +50,13 @@ class _Agent:
         self.tools = SearchTools(task, services)
         self.seen = 0
 
-    def search(self, ask: Ask | None) -> Search:
+    def search(self, ask: Ask | None) -> SearchTaken:
         """Searches to the end; `ask`: the tool, if there is one."""
         began, turns, found = time.perf_counter(), 0, False
         for turns, found in enumerate(self._turns(ask), 1):
             if found or turns == TURNS:
                 break
-        return Search(found, turns, self.seen, time.perf_counter() - began)
+        return SearchTaken(found, turns, self.seen, time.perf_counter() - began)
 
     def _turns(self, ask: Ask | None) -> Iterator[bool]:
         """Yields after each turn whether a right line has been seen."""
@@ -96,7 +96,7 @@ def compared(
     tasks: Sequence[Task], ask: Ask, done: Callable[[int], None] = lambda count: None
 ) -> tuple[dict[str, Estimate], dict[str, Estimate], dict[str, Difference]]:
     """({measure: mean} of the main agent by itself, with the tool, and the paired differences)."""
-    alone, helped = list[Search](), list[Search]()
+    alone, helped = list[SearchTaken](), list[SearchTaken]()
     threads, programs = Threads(), Programs()
     try:
         services = PlayServices(None, threads, programs)  # type: ignore[arg-type]
