@@ -322,6 +322,7 @@ IMAGES = block("neighbours", "skopeo copy")  # executed by test_image_tasks.py, 
 SWE_BENCH = block("neighbours", "--predictions predictions.jsonl")
 INSPECT = block("neighbours", "from inspect_ai import Task")
 VERIFIERS = block("neighbours", "vf-validate")
+EXPORTS = block("neighbours", "strop export python-1.5b --verl")
 TASKSET = block("neighbours", 'source: "verifiers:NAME"')
 TRL = block("neighbours", "environment_factory=tool_environment()")
 OPENENV = block("neighbours", "strop serve-environment rust-laptop")
@@ -398,6 +399,13 @@ def test_a_server_of_environments_and_its_client(tmp_path: Path) -> None:
             (tmp_path / "said.jsonl").read_text().replace(task.id, served.id)
         )
         assert "openenv 0" in well("play", "1", "recipe.yaml", "-m", said, cwd=tmp_path)
+
+
+def test_recipes_go_to_other_trainers_as_documented(tmp_path: Path) -> None:
+    """Their own configurations read what is written in test_verl.py and test_prime_rl.py."""
+    for words in lines(EXPORTS):
+        assert "README.md says how to start it" in well(*words, cwd=tmp_path)
+    assert (tmp_path / "for-verl" / "train.sh").is_file() and (tmp_path / "for-prime" / "rl.toml").is_file()
 
 
 def installed(name: str, wheels: Path, folder: Path, python: str = sys.executable) -> dict[str, str]:

@@ -170,7 +170,7 @@ def test_a_program_runs_in_the_jail_with_its_files() -> None:
         (Run(("cat",), {"x": "\ud800"}), "surrogates"),
         (Run(("cat",), {"n" * 300: ""}), "name too long"),
         (Run(("echo", "x" * (1 << 20))), "Argument list too long"),
-        (Run(()), "no program"),
+        (Run(()), "argv is empty"),
     ],
 )
 def test_what_a_policy_asks_for_in_vain_is_told_to_it(run: Run, cause: str) -> None:

@@ -75,7 +75,8 @@ class Registry(Mapping[str, T]):
 
         found = load_named(text, place)
         if not self._fits(found):
-            raise UserError(f"{place}: {found!r:.60} is no {what}; give a name or {own}")
+            kind = f"{'an' if what[0] in 'aeio' else 'a'} {what}"
+            raise UserError(f"{place}: {found!r:.60} is not {kind}; give a name or {own}")
         return cast("T", found)
 
     def unknown(self, what: str, name: str) -> str:
