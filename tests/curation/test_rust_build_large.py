@@ -22,7 +22,7 @@ def resident(pid: int) -> int:
         return 0
 
 
-@pytest.mark.rust(27)
+@pytest.mark.rust(60)
 def test_memory_stays_flat(build, model, tmp_path) -> None:
     source, out = tmp_path / "prompts.jsonl", tmp_path / "out"
     with source.open("w") as file:

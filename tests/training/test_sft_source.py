@@ -14,7 +14,7 @@ from strop.tasks import load_tasks
 from strop.tasks.task_sets import task_sets
 from strop.training.learner import update_ways
 from strop.training.logps import update_of
-from strop.training.supervised import _loss, _sample, examples_of, fit
+from strop.training.supervised import _sample, examples_of, fit, summed_loss
 
 
 def test_examples_of_a_source_hold_no_held_out_task(tiny_model: Path) -> None:
@@ -61,10 +61,10 @@ def test_the_loss_is_the_cross_entropy_of_the_completions(tiny_model: Path, rule
     model.zero_grad()
     recipe = load_recipe([], ["optim.shared_prefix=true", "model.compute_dtype=float32"])
     samples = [_sample(example) for example in batch]
-    _loss(model, samples, recipe)  # proves its way
+    summed_loss(model, samples, recipe)  # proves its way
     seen: list[int] = []
     model.get_input_embeddings().register_forward_hook(lambda _, given, __: seen.append(given[0].numel()))
-    loss = _loss(model, samples, recipe)
+    loss = summed_loss(model, samples, recipe)
     loss.backward()
     rows = [sum(len(part) for turn in example for part in turn) for example in batch]
     assert seen[0] == sum(rows) - 3 - 2 * rules * (rules >= LEAST), "what is last has nothing to foretell"

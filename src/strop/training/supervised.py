@@ -173,7 +173,6 @@ def _taught(one: TaskSet) -> list[Task]:
 def fit(recipe: Recipe, model: Any, examples: Sequence[Example], show: Show) -> None:
     """Trains the model in place; calls `show` with the metrics of each update."""
     longest = longest_play(longest_answers(recipe))
-    device, bfloat16 = next(model.parameters()).device.type, computes_in_bfloat16(recipe)
     padded = update_of(model, ways=update_ways(recipe), longest=longest).padded
 
     def learn(batch: list[Example]) -> dict[str, float]:
@@ -181,10 +180,7 @@ def fit(recipe: Recipe, model: Any, examples: Sequence[Example], show: Show) -> 
         tokens = sum(sum(sample.mask) for sample in samples)
         total = 0.0
         for some in micro_batches(samples, recipe.optim.micro_batch_tokens, padded=padded):
-            with torch.autocast(device, dtype=torch.bfloat16, enabled=bfloat16):
-                head = model.get_output_embeddings()
-                loss = -token_logps(model, some, head=head, temperature=1.0)[0].sum()
-            loss = loss / tokens
+            loss = summed_loss(model, some, recipe) / tokens
             loss.backward()
             total += float(loss.detach())
             release_memory()  # differing sizes leave gaps: costs 10 % of the time, saves 10 % of the memory
@@ -194,6 +190,14 @@ def fit(recipe: Recipe, model: Any, examples: Sequence[Example], show: Show) -> 
         return derive_seed(recipe.seed, "sft", step)
 
     fit_examples(recipe, recipe.sft, model, examples, learn, show, seed=seed)
+
+
+def summed_loss(model: Any, samples: Sequence[Sample], recipe: Recipe) -> torch.Tensor:
+    """Summed cross entropy of the completions' tokens."""
+    device = next(model.parameters()).device.type
+    with torch.autocast(device, dtype=torch.bfloat16, enabled=computes_in_bfloat16(recipe)):
+        head = model.get_output_embeddings()
+        return -token_logps(model, samples, head=head, temperature=1.0)[0].sum()
 
 
 def _sample(example: Example) -> Sample:
