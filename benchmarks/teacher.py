@@ -55,8 +55,10 @@ def distilled(run: Path, budget: float, *start: str) -> None:
     plan = run / "steps.json"
     if not plan.is_file():
         first = seconds_of(run)
-        plan.write_text(json.dumps(FIRST + max(1, round((budget - sum(first)) / first[-1]))))
-        (run / "summary.json").unlink()
+        more = max(0, round((budget - sum(first)) / first[-1]))
+        plan.write_text(json.dumps(FIRST + more))
+        if more:
+            (run / "summary.json").unlink()
     if not (run / "summary.json").is_file():
         strop("train", "--resume", str(run), f"optim.steps={json.loads(plan.read_text())}")
 

@@ -1,6 +1,7 @@
 """What `strop export --verl` writes is read by verl's own configuration, and its rewards are Strop's."""
 
 import json
+import os
 import runpy
 import subprocess
 from pathlib import Path
@@ -67,6 +68,18 @@ def test_the_folder_is_whole_and_its_rewards_are_verdicts(tmp_path: Path) -> Non
     right = score("strop", f"```python\n{task.reference}\n```", truth, row["extra_info"])
     wrong = score("strop", "```python\nraise SystemExit\n```", truth, row["extra_info"])
     assert (right["score"], right["graded"], wrong["score"], wrong["graded"]) == (1.0, 1.0, 0.0, 1.0)
+    fake = tmp_path / "bin" / "python3"
+    fake.parent.mkdir()
+    fake.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    fake.chmod(0o755)
+    path = f"{fake.parent}:{os.environ['PATH']}"
+    command = ["sh", out / "train.sh", "trainer.total_training_steps=3", "a=b c"]
+    told = subprocess.run(command, env={"PATH": path}, capture_output=True, text=True, check=True, cwd="/")
+    words = told.stdout.splitlines()
+    settings = (out / "settings.txt").read_text().splitlines()
+    assert words[:2] == ["-m", "verl.trainer.main_ppo"] and sorted(words[2:-5]) == sorted(settings)
+    assert words[-2:] == ["trainer.total_training_steps=3", "a=b c"]
+    assert f"data.train_files={out}/train.parquet" in words[-5:-2]
     again = strop("export", "python-1.5b", "--verl", out)
     assert again.returncode == 2 and "is not empty" in again.stderr
 

@@ -36,6 +36,14 @@ from strop.neighbours.verl import reward_of
 
 compute_score = reward_of({rewards})
 '''
+_START = """#!/bin/sh
+# bash train.sh [OVERRIDE...]: what is given here comes last, so that it counts.
+cd "$(dirname "$0")" || exit
+set -- data.train_files="$PWD/train.parquet" data.val_files="$PWD/test.parquet" \\
+    reward.custom_reward_function.path="$PWD/reward.py" "$@"
+while IFS= read -r setting; do set -- "$setting" "$@"; done < settings.txt
+exec python3 -m verl.trainer.main_ppo "$@"
+"""
 _README = """# {name} for verl
 
 Written by `strop export {name} --verl`, for verl 0.9 with Strop installed beside it. `bash train.sh` starts it; more
@@ -189,8 +197,7 @@ def write_verl(recipe: Recipe, folder: Path) -> list[str]:
     told = {
         "settings.txt": words,
         "reward.py": _REWARD.format(rewards=json.dumps(weights)),
-        "train.sh": "#!/bin/sh\n# bash train.sh [OVERRIDE...]\ncd \"$(dirname \"$0\")\" || exit\n"
-                    "xargs -d '\\n' -a settings.txt sh -c 'exec python3 -m verl.trainer.main_ppo \"$@\"' verl \"$@\"\n",
+        "train.sh": _START,
         "README.md": _README.format(name=recipe.run.name, tasks=len(train), held_out=len(held_out),
                                     left="\n".join(f"- {line}" for line in left)),
     }  # fmt: skip
