@@ -1,6 +1,6 @@
 """What runs of `strop train --controls` showed, seed by seed: keeps the counts of each task, and makes the table.
 
-python benchmarks/controls.py RUN... -o experiments/controls/demo.json    a run a seed
+python benchmarks/controls.py RUN... -o experiments/controls/demo.json    a run a seed; the file's other seeds stay
 python benchmarks/controls.py RUN... --beside distill=RUN,RUN -o FILE     other runs to hold it against, a seed each
 python benchmarks/controls.py --table experiments/controls/demo.json      README's table
 """
@@ -29,19 +29,28 @@ TOLD = {
 RATES = ("pass@1", "greedy")
 
 
-def collected(runs: Sequence[Path], beside: Mapping[str, Sequence[Path]] = {}) -> dict[str, Any]:
+def collected(
+    runs: Sequence[Path], output: Path, beside: Mapping[str, Sequence[Path]] = {}
+) -> dict[str, Any]:
     """The counts of each run's evaluations, task by task, and what its controls took; a set of tasks each. Runs of the
-    same seeds `beside` are one more control each, by name.
+    same seeds `beside` are one more control each, by name. Other seeds of the output stay. Raises SystemExit where
+    runs were evaluated on other tasks.
     """
+    old = json.loads(output.read_text()) if output.is_file() else {"tasks": {}, "runs": []}
     found: list[dict[str, Any]] = []
-    tasks: dict[str, list[str]] = {}
+    tasks: dict[str, list[str]] = old["tasks"]
     for number, run in enumerate(runs):
         values: dict[str, Any] = {}
         others = {name: each[number] for name, each in beside.items()}
         theirs = {name: read_evaluations(other) for name, other in others.items()}
         for name, (evaluations, _) in read_evaluations(run).items():
             after = evaluations["after"]
-            ids = tasks.setdefault(name, [one.task_id for one in after.counts])
+            own = [one.task_id for one in after.counts]
+            ids = tasks.setdefault(name, own)
+            if sorted(own) != sorted(ids):
+                raise SystemExit(
+                    f"{run}: {name or 'held-out'}: evaluated on other tasks than the seeds before it"
+                )
             sides = {**after.controls, **evaluations}
             sides |= {other: read[name][0]["after"] for other, read in theirs.items()}
             values[name] = {
@@ -66,10 +75,11 @@ def collected(runs: Sequence[Path], beside: Mapping[str, Sequence[Path]] = {}) -
             "took": {**{name: one["took"] for name, one in summary.get("controls", {}).items()}, **took},
             "values": values,
         })  # fmt: skip
+    seeds = {run["seed"]: run for run in [*old["runs"], *found]}
     return {
         "tasks": tasks,
-        "controls": sorted({name for run in found for name in run["took"]}),
-        "runs": found,
+        "controls": sorted({name for run in seeds.values() for name in run["took"]}),
+        "runs": [seeds[seed] for seed in sorted(seeds)],
     }
 
 
@@ -130,7 +140,7 @@ def main() -> None:
         name: [*map(Path, runs.split(","))] for name, _, runs in (one.partition("=") for one in given.beside)
     }
     if given.output:
-        given.output.write_text(packed(collected(given.runs, beside)))
+        given.output.write_text(packed(collected(given.runs, given.output, beside)))
     data = json.loads((given.table or given.output).read_text())
     print(
         "\n\n".join(

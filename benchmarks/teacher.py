@@ -4,8 +4,8 @@ python benchmarks/teacher.py RECIPE [KEY=VALUE...] --teacher MODEL --work FOLDER
 
 A seed is `strop train RECIPE --controls ssd,rft`, then `strop distill RECIPE --teacher MODEL` for as many steps as fit
 into the CPU seconds of the run's steps, which its first two steps tell. What has ended is not run again, and what was
-cut off goes on, so that the same command may be given until all seeds are there. The output has every seed that ended
-(benchmarks/controls.py); its table is printed.
+cut off goes on, so that the same command may be given until all seeds are there. The output keeps every seed that
+ended, of earlier commands too (benchmarks/controls.py); its table is printed.
 """
 
 import argparse
@@ -85,7 +85,8 @@ def main() -> None:
             taught, budget, "distill", *own, "--teacher", given.teacher, f"optim.learning_rate={given.rate}"
         )
         ended.append((run, taught))
-        data = controls.collected([run for run, _ in ended], {"distill": [taught for _, taught in ended]})
+        beside = {"distill": [taught for _, taught in ended]}
+        data = controls.collected([run for run, _ in ended], given.output, beside)
         given.output.write_text(controls.packed(data))
         print(
             "\n\n".join(f"{on or 'held-out'}\n{controls.table(data, on)}" for on in data["tasks"]), flush=True

@@ -29,7 +29,8 @@ def export(
     run: Annotated[
         Path,
         Argument(
-            metavar="RUN", help="run folder, such as runs/demo; with --verl or --prime-rl also a recipe"
+            metavar="RUN",
+            help="run folder, such as runs/demo; with --verl, --prime-rl or --skyrl also a recipe",
         ),
     ],
     out: Annotated[
@@ -63,17 +64,19 @@ def export(
     prime_rl: Annotated[
         Path | None, Option("--prime-rl", metavar="DIR", help="the same for prime-rl")
     ] = None,
+    skyrl: Annotated[Path | None, Option(metavar="DIR", help="the same for SkyRL")] = None,
 ) -> None:
     """Write a run's model for transformers and vLLM: weights, tokenizer, generation config, model card.
 
     Adapters are merged into their base unless --adapter is given. The last line says how to serve it.
     """
-    if verl is not None or prime_rl is not None:
+    trainers = {"verl": verl, "prime_rl": prime_rl, "skyrl": skyrl}
+    if any(folder is not None for folder in trainers.values()):
         if out is not None or adapter or checkpoint is not None or push is not None or inspect is not None:
             raise UserError(
-                "--verl and --prime-rl write a recipe, the other options a model or a log; do one after the other"
+                "--verl, --prime-rl and --skyrl write a recipe, the other options a model or a log; one at a time"
             )
-        for folder, name in ((verl, "verl"), (prime_rl, "prime_rl")):
+        for name, folder in trainers.items():
             if folder is not None:
                 _export_recipe(run, folder, name)
         return

@@ -120,9 +120,8 @@ def _show(found: "Mapping[str, Mapping[str, Any]]") -> None:
     from strop.evaluation.table import new_table, show
 
     count = len(next(iter(next(iter(found.values())).values())).seeds)
-    table = new_table(
-        "after training, less", "rate", "mean", "seeds and tasks", "seeds alone", *["seed"] * count
-    )
+    heads = ["from", "rate", "mean", "seeds and tasks", "seeds alone"]
+    table = new_table("differences of the trained model", *heads, *["seed"] * count)
     for against, by_key in found.items():
         for key, one in by_key.items():
             table.add_row(

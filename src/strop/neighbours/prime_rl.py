@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from strop.config.schema import Recipe
+from strop.neighbours.trainer_folder import checked_folder, single_turn
 from strop.neighbours.verifiers_package import write_package
-from strop.neighbours.verl import checked_folder, single_turn
 from strop.tasks.task_sets import split_tasks
 from strop_verify.core.errors import UserError
 from strop_verify.core.files import writing

@@ -10,20 +10,13 @@ verl sends each answer by itself, so a reward that looks at a whole group is ref
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from strop.config.algorithms import ClipRange
 from strop.config.schema import Recipe
-from strop.rewards.rubric import WeightedRubric, total
-from strop.rollouts.trl_reward import OpenedVerifier, judged_rollout, task_of_line
-from strop.tasks.answers import answer_in
-from strop.tasks.parquet import write_rows
-from strop.tasks.prompts import render
-from strop.tasks.task_sets import split_tasks
-from strop_verify.core.errors import UserError
-from strop_verify.core.files import writing
+from strop.neighbours.trainer_folder import known_form, scores_of, weights_of, write_folder
 from strop_verify.core.task import Task
 
 ACTOR = "actor_rollout_ref.actor"
@@ -60,17 +53,12 @@ def reward_of(weights: Mapping[str, float]) -> Callable[..., dict[str, float]]:
     """verl's `compute_score(data_source, solution_str, ground_truth, extra_info)`: the weighted sum as `score`, and
     each reward by name. `graded` is 0 for an answer over which the grader failed; its score is then 0.
     """
-    rubric, opened = WeightedRubric.from_names([*weights.items()]), OpenedVerifier(None)
+    scores = scores_of(weights)
 
     def compute_score(
         data_source: str, solution_str: str, ground_truth: str, extra_info: Any = None, **_: Any
     ) -> dict[str, float]:
-        task = task_of_line(ground_truth)
-        code = answer_in(solution_str, task)
-        verdict = opened.get().submit(task, code).result()
-        (scores,) = rubric.score_all([judged_rollout(task, "", code, verdict)])
-        found = total(scores)
-        told = {one.name: 0.0 if one.value is None else one.value for one in scores}
+        found, told = scores(solution_str, ground_truth)
         return {**told, "score": found or 0.0, "graded": float(found is not None)}
 
     return compute_score
@@ -79,15 +67,7 @@ def reward_of(weights: Mapping[str, float]) -> Callable[..., dict[str, float]]:
 def settings_of(recipe: Recipe) -> tuple[dict[str, Any], list[str]]:
     """(verl's settings, lines about what is not carried over). Raises UserError for what verl cannot do."""
     grpo, optim, sampling, model = recipe.grpo, recipe.optim, recipe.sampling, recipe.model
-    if grpo.loss.type not in _LOSSES:
-        raise UserError(
-            f"grpo.loss={grpo.loss.type} has no counterpart in verl; these have: {', '.join(_LOSSES)}"
-        )
-    if grpo.advantage.type not in ("group", "leave-one-out"):
-        raise UserError(
-            f"grpo.advantage={grpo.advantage.type} has no counterpart in verl; group and leave-one-out have"
-        )
-    single_turn(recipe, "verl")
+    known_form(recipe, "verl", [*_LOSSES], ["group", "leave-one-out"])
     mode, average = _LOSSES[grpo.loss.type]
     scale = getattr(grpo.advantage, "scale", "none")
     found: dict[str, Any] = {
@@ -140,25 +120,6 @@ def settings_of(recipe: Recipe) -> tuple[dict[str, Any], list[str]]:
     return found, [*_left(recipe, scale)]
 
 
-def single_turn(recipe: Recipe, trainer: str) -> None:
-    """Raises UserError unless tasks are asked in one turn by a chat template."""
-    config = recipe.task_set
-    if config.environment.type != "single-turn":
-        raise UserError(
-            f"tasks.environment={config.environment.type}: only single-turn can be taken to {trainer}"
-        )
-    if config.style != "chat":
-        raise UserError(f"tasks.style={config.style}: {trainer} asks by chat templates; set tasks.style=chat")
-
-
-def checked_folder(folder: Path) -> None:
-    """Makes the folder. Raises UserError if it is not empty or cannot be made."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UserError(f"{folder} is not empty; name another folder")
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-
-
 def _left(recipe: Recipe, scale: str) -> Iterator[str]:
     grpo = recipe.grpo
     yield "An answer over which the grader fails is left out here; verl takes it as 0 (`graded` counts these)."
@@ -184,37 +145,25 @@ def _left(recipe: Recipe, scale: str) -> Iterator[str]:
 def write_verl(recipe: Recipe, folder: Path) -> list[str]:
     """Writes the folder. Returns what is not carried over. Raises UserError, also where the folder is not empty."""
     settings, left = settings_of(recipe)
-    weights = {one.name: one.weight for one in recipe.rewards if one.weight}
-    WeightedRubric.from_names([*weights.items()])
-    checked_folder(folder)
-    train, held_out = split_tasks(recipe)
-    for name, tasks in (("train", train), ("test", held_out)):
-        write_rows(_rows(tasks, recipe, name), folder / f"{name}.parquet")
-    words = "".join(
+    lines = "".join(
         f"{key}={str(value).lower() if isinstance(value, bool) else value}\n"
         for key, value in settings.items()
     )
-    told = {
-        "settings.txt": words,
-        "reward.py": _REWARD.format(rewards=json.dumps(weights)),
+    files = {
+        "settings.txt": lines,
+        "reward.py": _REWARD.format(rewards=json.dumps(weights_of(recipe))),
         "train.sh": _START,
-        "README.md": _README.format(name=recipe.run.name, tasks=len(train), held_out=len(held_out),
-                                    left="\n".join(f"- {line}" for line in left)),
-    }  # fmt: skip
-    for name, text in told.items():
-        with writing(folder / name):
-            (folder / name).write_text(text)
+        "README.md": _README,
+    }
+    write_folder(recipe, folder, ("train", "test"), _row, files, left)
     return left
 
 
-def _rows(tasks: Sequence[Task], recipe: Recipe, split: str) -> Iterator[dict[str, Any]]:
-    config = recipe.task_set
-    for task in tasks:
-        prompt = render(task, config.style, config.template, config.answer)
-        yield {
-            "data_source": "strop",
-            "prompt": [message.model_dump(include={"role", "content"}) for message in prompt.messages],
-            "ability": "code",
-            "reward_model": {"style": "rule", "ground_truth": task.model_dump_json()},
-            "extra_info": {"split": split, "index": task.id},
-        }
+def _row(task: Task, messages: list[dict[str, Any]], split: str) -> dict[str, Any]:
+    return {
+        "data_source": "strop",
+        "prompt": messages,
+        "ability": "code",
+        "reward_model": {"style": "rule", "ground_truth": task.model_dump_json()},
+        "extra_info": {"split": split, "index": task.id},
+    }
