@@ -17,10 +17,10 @@ TIERS = {
 }
 BUDGETS = {"rust": 35.0, "train": 45.0, "browser": 30.0, "soak": 40.0}
 """Seconds of one core that a short run spends on each tier it draws from; the other tiers run whole."""
-SECONDS = {"jail": 0.1, "rust": 3.0, "train": 6.0, "browser": 3.0, "soak": 12.0}
+SECONDS = {"rust": 3.0, "train": 6.0, "browser": 3.0, "soak": 12.0}
 """What a test costs whose marker does not say it: `@pytest.mark.soak(40)` is one of about 40 seconds."""
 TABLE = 6
-"""Of a test in the jail whose marker says what a case costs, a short run tries half of the cases, or so many."""
+"""Of a table of the jail a short run tries half of the cases, or so many."""
 SHARED = ("slurm", "six_steps", "undisturbed")
 """Fixtures that take long to make and serve the tests of several files."""
 SHARED_IN_A_FILE = ("built", "history", "sharded")
@@ -69,7 +69,7 @@ def tier(item: pytest.Item) -> str:
 def seconds(item: pytest.Item) -> float:
     """What its tier's marker says that it costs."""
     mark = item.get_closest_marker(tier(item))
-    return float(mark.args[0]) if mark and mark.args else SECONDS.get(tier(item), 0.1)
+    return float(mark.args[0]) if mark and mark.args else SECONDS.get(tier(item), 0.0)
 
 
 def table(item: pytest.Item) -> str:
@@ -78,9 +78,9 @@ def table(item: pytest.Item) -> str:
 
 
 def drawn(items: Sequence[pytest.Item], seed: str) -> list[pytest.Item]:
-    """All of the cheap tiers, but half of the dear tables of the jail, and of each other tier as many tests as its
-    budget holds, in an order that the seed decides. The first is taken whatever it costs; what costs more than a budget
-    has its turn so much the seldomer.
+    """All of the unit tier, half of each table of the jail, and of each other tier as many tests as its budget holds,
+    in an order that the seed decides. The first is taken whatever it costs; what costs more than a budget has its turn
+    so much the seldomer.
     """
     spent = dict.fromkeys(BUDGETS, 0.0)
     cases, tried = Counter(map(table, items)), Counter[str]()
@@ -94,7 +94,7 @@ def drawn(items: Sequence[pytest.Item], seed: str) -> list[pytest.Item]:
             if lots[item][-1] / 256 * seconds(item) > BUDGETS[name]:
                 continue
             spent[name] += seconds(item)
-        elif seconds(item) > SECONDS["jail"]:
+        elif name == "jail":
             tried[table(item)] += 1
             if tried[table(item)] > max(TABLE, (cases[table(item)] + 1) // 2):
                 continue

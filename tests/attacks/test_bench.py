@@ -109,7 +109,6 @@ EVIDENCE: dict[str, tuple[Callable[[Canaries], str | Grade | None], str]] = {
 }
 
 
-@pytest.mark.jail(1)
 @pytest.mark.parametrize("name", EVIDENCE)
 def test_evidence_of_an_exploit_is_seen(name: str) -> None:
     action, expected = EVIDENCE[name]

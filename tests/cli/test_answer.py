@@ -90,7 +90,6 @@ def test_hidden_tests_are_not_run(asked, tmp_path, add):
     assert "passes 1 of 1 shown tests; 1 of 2 samples pass all" in done.stderr
 
 
-@pytest.mark.jail(0.5)
 @pytest.mark.parametrize(
     ("arguments", "cause"),
     [

@@ -31,7 +31,6 @@ def test_tasks_and_manifest_are_written_and_are_the_same_again(strop, tmp_path):
     assert len(strop("tasks", "list", "bugs.jsonl.gz").stdout.splitlines()) == count
 
 
-@pytest.mark.jail(0.5)
 @pytest.mark.parametrize(
     ("words", "cause"),
     [

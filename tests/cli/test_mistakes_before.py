@@ -270,7 +270,6 @@ MISTAKES: dict[str, tuple[Callable[[Path], object], str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.jail(0.7)
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_said_in_one_line(name: str, place: Path, faults: Callable[..., list[str]]) -> None:
     make, word, expected = MISTAKES[name]

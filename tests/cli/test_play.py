@@ -182,7 +182,6 @@ def test_a_run_s_rollouts_are_replayed(strop, tmp_path):
     assert line == parts(text)
 
 
-@pytest.mark.jail(0.5)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -473,7 +473,6 @@ def test_the_command_on_a_history(made: Made, tmp_path: Path, strop: Callable[..
     assert shown.returncode == 0 and "--- reference ---" in shown.stdout, shown.stderr
 
 
-@pytest.mark.jail(0.5)
 @pytest.mark.parametrize(
     ("words", "cause"),
     [

@@ -209,7 +209,7 @@ HOSTILE_CALLS: list[tuple[str, dict[str, object], str]] = [
 ]
 
 
-@pytest.mark.jail(0.5)
+@pytest.mark.jail
 @pytest.mark.parametrize(
     "call", HOSTILE_CALLS, ids=lambda one: f"{one[0]}-{str(next(iter(one[1].values())))[:12]}"
 )

@@ -77,7 +77,7 @@ def test_a_project_that_is_installed_is_not_found(name: str) -> None:
     assert bool(needs.told) == (name in closure(TESTS)), needs.told
 
 
-@pytest.mark.jail(2)
+@pytest.mark.jail
 @pytest.mark.parametrize("name", ["click", "jinja2", "attrs", "rich"])
 def test_no_program_of_a_play_finds_it(name: str, verifier: Any) -> None:
     files, module = snapshot(name)
@@ -118,7 +118,7 @@ def test_only_what_is_asked_for_is_given() -> None:
     assert told.split() == [site.folder, str(interpreter())]
 
 
-@pytest.mark.jail(1)
+@pytest.mark.jail
 def test_packages_that_a_recipe_names_are_there() -> None:
     found = surroundings_of(None, ["numpy"])
     with Folder(read=found.read, environment=found.environment) as folder:
@@ -128,7 +128,7 @@ def test_packages_that_a_recipe_names_are_there() -> None:
         surroundings_of(None, ["no_such.package_at_all"])
 
 
-@pytest.mark.jail(2)
+@pytest.mark.jail
 @pytest.mark.parametrize("name", ["python-functions", "humaneval"])
 def test_a_reference_is_not_copied(name: str, verifier: Any) -> None:
     task = next(iter(load_tasks(name)))
@@ -149,7 +149,7 @@ done</run>"""
     assert "have" not in outputs(rollout)[0] and not (rollout.verdict and rollout.verdict.passed)
 
 
-@pytest.mark.jail(2)
+@pytest.mark.jail
 def test_a_play_of_a_project_gets_its_packages(tmp_path: Path, verifier: Any) -> None:
     task = project_task(tmp_path)
     call = "<run>python3 -c 'import pytest, sys; print(pytest.__file__)'; pytest --version; python3 -m pip list</run>"

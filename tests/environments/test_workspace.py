@@ -233,7 +233,7 @@ def test_head_and_tail_are_true_and_so_is_the_count(command: str, tmp_path: Path
     assert outputs(rollout)[0].split("\n") == [*shown[:20], note, *shown[-20:]]
 
 
-@pytest.mark.jail(6)
+@pytest.mark.jail
 def test_gigabytes_of_output_take_no_memory(tmp_path: Path, verifier: Any) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     lines = "<run>yes | head -c 1500000000; echo END</run>"
@@ -287,7 +287,7 @@ def test_a_function_and_a_single_file_are_played_too(verifier: Any) -> None:
     assert rollout.verdict is not None and rollout.verdict.passed
 
 
-@pytest.mark.jail(10)
+@pytest.mark.jail
 @pytest.mark.parametrize("name", FORMS)
 def test_the_expert_solves_repositories_in_many_ways(name: FormName, verifier: Any) -> None:
     tasks = list(load_tasks("toy-repositories:8@3"))

@@ -177,7 +177,6 @@ def rewrite(url: str, task: Any, workspace: Any) -> None:
     ask(url, [said("I begin"), user("d")])
 
 
-@pytest.mark.jail(1)
 @pytest.mark.parametrize(
     "agent", [forge, crash, leave, huge, flood, flood_requests, dawdle, sampling, odd, guess, rewrite]
 )
@@ -194,7 +193,6 @@ def test_a_hostile_agent_gets_nothing(verifier: Any, agent: Callable[..., None])
     assert fault == "returned" or agent in (crash, leave), fault
 
 
-@pytest.mark.jail(2)
 @pytest.mark.parametrize(
     "code",
     {

@@ -176,7 +176,6 @@ with open_box(jail="namespaces", image=open_image(sys.argv[1])) as box, box.work
 """
 
 
-@pytest.mark.jail(8)
 @pytest.mark.skipif(os.getuid() != 0, reason="becomes another user")
 def test_an_ordinary_user_needs_no_rights():
     with tempfile.TemporaryDirectory() as folder:

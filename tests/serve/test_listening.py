@@ -30,7 +30,7 @@ from strop_verify.core.listening import GuardedServer, RequestGuard, listen, rea
 from strop_verify.core.task import Task
 from strop_verify.verification.remote.protocol import job_line, task_json
 
-pytestmark = pytest.mark.jail(1)
+pytestmark = pytest.mark.jail
 TOKEN = "a-token-of-tests-0123456789"
 DOUBLE = Task(
     id="one", statement="s", split="train", signature="def f(x):",

@@ -95,7 +95,7 @@ def patient() -> Iterator[OpenVerifier]:
         yield opened
 
 
-@pytest.mark.jail(6)
+@pytest.mark.jail
 @pytest.mark.parametrize("name", SETS)
 def test_references_pass(name: str, patient: OpenVerifier) -> None:
     assert_references_pass(name, *SETS[name], patient)

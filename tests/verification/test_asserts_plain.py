@@ -31,7 +31,6 @@ def disagreements(snippets: list[Snippet], verifier: OpenVerifier) -> list[tuple
     return found
 
 
-@pytest.mark.jail(6)
 @pytest.mark.parametrize("part", range(10))
 def test_drawn_snippets(verifier: OpenVerifier, part: int) -> None:
     """300 in a full run; few of them need a process of their own."""

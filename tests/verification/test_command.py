@@ -94,7 +94,6 @@ SPOILT = {
 """Right outputs with something that fails them."""
 
 
-@pytest.mark.jail(0.5)
 @pytest.mark.parametrize(
     ("name", "fault"),
     [pytest.param(name, fault, marks=COMPILER[name]) for name in SPOILT for fault in SPOILT[name]],
@@ -124,7 +123,6 @@ def canaries() -> Iterator[Canaries]:
         yield opened
 
 
-@pytest.mark.jail(0.7)
 @pytest.mark.parametrize(
     "attack",
     [

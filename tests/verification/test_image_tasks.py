@@ -83,7 +83,6 @@ def test_scripts_run_in_the_image_and_get_the_reward_of_its_tests(image, judge):
     assert judge.verify(task(image), "").outcome is Outcome.NO_ANSWER
 
 
-@pytest.mark.jail(1)
 @pytest.mark.parametrize("script", HOSTILE.values(), ids=HOSTILE)
 def test_no_script_makes_its_own_reward_nor_an_error(script, image, judge):
     verdict = judge.verify(task(image), script)

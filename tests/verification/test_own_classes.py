@@ -2,7 +2,6 @@
 
 import random
 
-import pytest
 from tests import scale
 
 from strop_verify.core.checks import AssertsCheck, PytestCheck
@@ -79,7 +78,6 @@ def passes(program: str) -> bool:
     return True
 
 
-@pytest.mark.jail(12)
 def test_objects_of_answers(verifier: OpenVerifier) -> None:
     r = random.Random(f"{scale.seed()} own classes")
     rows = r.sample(ROWS, scale.most(len(ROWS), 24))

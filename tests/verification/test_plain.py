@@ -84,7 +84,6 @@ f.__doc__ = 'd'
 """
 
 
-@pytest.mark.jail(3)
 @pytest.mark.parametrize("reference", ["def f(n):\n    'd'\n    return [n]", ""])
 @pytest.mark.parametrize(
     "code",

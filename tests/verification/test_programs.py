@@ -122,7 +122,6 @@ def test_some_programs(language: str, count: int, wide: VerifierPool, tmp_path: 
     assert differences(chosen, wide, tmp_path) == {}
 
 
-@pytest.mark.jail(8)
 @pytest.mark.parametrize("part", range(12))
 def test_composed_programs(part: int, wide: VerifierPool, tmp_path: Path) -> None:
     """300 in a full run."""

@@ -195,7 +195,6 @@ HOSTILE = {
 }
 
 
-@pytest.mark.jail(0.7)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_edits_do_not_pass(judge: Callable[..., Verdict], name: str) -> None:
     for source in (HOSTILE[name] + BAD, BAD + HOSTILE[name]):

@@ -41,15 +41,12 @@ def judge() -> Iterator[Callable[..., Verdict]]:
         yield act
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=SLOW.get(n, pytest.mark.jail(1))) for n in some(PYTHON, 20)]
-)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=SLOW.get(n, ())) for n in some(PYTHON, 20)])
 def test_forged_results_do_not_pass(judge: Callable[..., Verdict], name: str) -> None:
     verdict = judge(ATTACKS[name].task, ATTACKS[name].hostile)
     assert not verdict.passed and verdict.outcome is not Outcome.ERROR, verdict
 
 
-@pytest.mark.jail(1)
 @pytest.mark.parametrize("honest", sorted({ATTACKS[name].honest for name in PYTHON}))
 def test_honest_edits_pass_and_say_how_far_that_goes(judge: Callable[..., Verdict], honest: str) -> None:
     verdict = judge("project", honest, honest=True)

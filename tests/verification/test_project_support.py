@@ -11,7 +11,6 @@ from strop_verify.core.verdict import Outcome
 from strop_verify.edits import FORMATS
 from strop_verify.verification.project.support import changed, support_of
 
-pytestmark = pytest.mark.jail(2)
 HELPERS = """import unittest, contextlib
 def assert_close(a, b):
     if abs(a - b) > 1e-6:

@@ -65,7 +65,6 @@ def test_scripts_get_the_reward_of_the_tests(artifacts, verifier):
     assert wrong.outcome is Outcome.FAILED and "the reward 0" in wrong.detail
 
 
-@pytest.mark.jail(2)
 @pytest.mark.parametrize("script", HOSTILE.values(), ids=HOSTILE)
 def test_no_script_makes_its_own_reward_nor_an_error(script, verifier):
     assert verifier.verify(task(), script).outcome is Outcome.FAILED

@@ -85,7 +85,6 @@ def test_foreign_folders_stay_as_they_are(tmp_path: Path, source: Path) -> None:
     assert os.listdir(tmp_path / "mine") == ["thesis.tex"]
 
 
-@pytest.mark.jail(0.5)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
