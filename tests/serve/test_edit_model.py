@@ -20,7 +20,7 @@ from strop.policies.model_files import weights_digest
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer, WireTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
-from strop.serve.edit_model import EditModel
+from strop.serve.edit_model import FILES, EditModel
 from strop.serve.edit_prompt import EditState, FimPrompt, TextEdit, WindowPrompt, logical_edit
 from strop_verify.core.checks import PastEdit
 from strop_verify.core.errors import UserError
@@ -140,6 +140,36 @@ def test_what_a_prompt_has_in_common_with_the_last_one_is_not_computed_again(
         assert chosen.tolist() == pytest.approx(made.completion.logprobs, abs=1e-4)
 
 
+def test_each_file_keeps_its_own_prompt(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two files in turn, one key each, against the same requests to a model that keeps nothing."""
+    monkeypatch.setattr("strop.serve.edit_model.secrets.randbits", lambda bits: 7)
+    held.go.set()
+    texts = {"a.py": "def area(r):\n    return 3 * ", "b.py": "import sys\n\nprint(sys."}
+    for path, text in texts.items():
+        held.edits.suggest(EditState(text, len(text), path)).result(60)
+    gaps = []
+    for key in "argv":
+        for path in texts:
+            texts[path] += key
+            asked = EditState(texts[path], len(texts[path]), path)
+            held.computed.clear()
+            kept = held.edits.suggest(asked).result(60)
+            assert held.computed[0] == 1  # the key, however many files lie between
+            held.edits._plays.clear()
+            fresh = held.edits.suggest(asked).result(60)
+            assert held.computed[len(kept.completion.token_ids)] == len(fresh.prompt)
+            assert kept.completion.token_ids == fresh.completion.token_ids
+            gaps += [
+                abs(a - b) for a, b in zip(kept.completion.logprobs, fresh.completion.logprobs, strict=True)
+            ]
+            for other, text in texts.items():
+                held.edits.suggest(EditState(text, len(text), other)).result(60)
+    assert max(gaps) < 1e-5
+    for number in range(5):
+        held.edits.suggest(EditState("x", 1, f"{number}.py")).result(60)
+    assert len(held.edits._plays) == FILES == len(held.edits.policy._contexts._kept)  # type: ignore[attr-defined]
+
+
 def test_the_newest_request_wins(held: Held) -> None:
     first = held.edits.suggest(state("def f(x):"))
     assert held.inside.wait(60)
@@ -200,6 +230,8 @@ def test_a_prompt_has_the_models_markers_and_no_text_makes_one() -> None:
     long = fim.ids(state("p" * 1000 + "q", "r" + "s" * 1000))
     assert 100 - 100 // 8 < len(long) <= 100
     assert inner.decode(long).startswith(f"{FIM[0]}ppp") and f"q{FIM[1]}rss" in inner.decode(long)
+    few = FimPrompt(tokenizer, 100, 5).ids(state("ab", "cdefghi"))
+    assert few == [first, *tokenizer.encode("ab"), second, *tokenizer.encode("cdefg"), third]
 
 
 def test_a_prompt_begins_at_the_same_place_while_somebody_types() -> None:

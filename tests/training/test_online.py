@@ -231,7 +231,7 @@ def recipe_for(folder: Path, edits: Path, model: Path, *words: str) -> Any:
             f"model.name={model}", f"tasks.source={edits}", f"run.dir={folder}", "tasks.max_prompt_tokens=4096",
             "optim.steps=2", "online.batch=8", "online.poll_seconds=0.01", "sampling.max_tokens=16",
             "evaluation.limit=3", "evaluation.samples=1", "optim.learning_rate=1e-3", "online.margin=0.9",
-            *ALWAYS, *words,
+            "online.wrong_margin=0.9", *ALWAYS, *words,
         ],
     )  # fmt: skip
 
@@ -309,6 +309,9 @@ def test_silence_rings(edits: Path, tiny_model: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "alarm at round 1: silence" in done.stdout and "to serve: checkpoint-1" in done.stdout
+    assert (
+        "round 1: rolled back" in done.stdout and "learnt nothing that 2 held-out tasks show" in done.stdout
+    )
     again = strop("online", "--resume", str(folder))
     assert again.returncode == 0 and "to serve: checkpoint-1" in again.stdout, again.stderr
     assert recipe.run.folder == folder
@@ -385,20 +388,20 @@ def test_a_round_that_does_harm_is_rolled_back(edits: Path, hesitant: Path, tmp_
     folder, halves = tmp_path / "run", tmp_path / "halves"
     said = rounds(folder, edits, hesitant, "always", 2)
     for number in (1, 2):
-        assert f"round {number}: rolled back; against round 0: reward -" in said
+        assert f"round {number}: rolled back; against round 0: reward -" in said and "learnt: shown +" in said
         assert share(folder, number, "wrong") > share(folder, 0, "wrong") + 0.05
     assert (folder / "served").resolve().name == "checkpoint-20"
     assert weights_digest(str(folder / "served")) == weights_digest(str(hesitant))
     state = feed_state(folder)
-    assert state["served"] == 0 and len(state["used"]) == len(set(state["used"]))
+    assert state["served"] == 0 and state["used"] == []
     assert [one["deployed"] for one in metrics_of(folder)] == [False, False]
 
-    # What round 2 learnt from was said by the weights that are served, and by no others.
+    # What round 2 learnt from was said by the weights that are served, and by no others: in both rounds.
     digest, model = weights_digest(str(folder / "served")), load_model(str(folder / "served"), device="cpu")
     found = [
         read_suggestions(read_events(folder / "events" / f"round-{n}.jsonl")).labelled(digest) for n in (1, 2)
     ]
-    assert sorted(state["used"]) == sorted(one.served.id for each in found for one in each)
+    assert sorted(state["again"]) == sorted(one.served.id for each in found for one in each)
     for one in (one for each in found for one in each):
         assert one.served.prompt_ids and one.served.completion
         prompt, answer = one.served.prompt_ids, one.served.completion.token_ids
@@ -418,7 +421,8 @@ def test_a_round_that_does_harm_is_rolled_back(edits: Path, hesitant: Path, tmp_
 def test_a_round_that_does_good_is_deployed(edits: Path, hesitant: Path, tmp_path: Path) -> None:
     """A user whom no suggestion helps teaches silence."""
     folder = tmp_path / "run"
-    assert "round 1: deployed; against round 0: reward +" in rounds(folder, edits, hesitant, "nearer", 1)
+    said = rounds(folder, edits, hesitant, "nearer", 1)
+    assert "round 1: deployed; against round 0: reward +" in said and "learnt: shown -" in said
     assert (folder / "served").resolve().name == "checkpoint-10"
     assert weights_digest(str(folder / "served")) != weights_digest(str(hesitant))
     assert share(folder, 1, "wrong") < share(folder, 0, "wrong")

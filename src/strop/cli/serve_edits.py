@@ -13,6 +13,7 @@ from strop_verify.core.listening import listen, read_key, url_of
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
+    from strop.config.tasks import TasksConfig
     from strop.config.training import SamplingConfig
     from strop.serve.edit_model import EditModel
     from strop_verify.core.protocols import Policy
@@ -44,6 +45,13 @@ def serve_edits(
         Path | None, Option(help="folder of the event log; default: edit-events in strop's cache")
     ] = None,
     context: Annotated[int, Option(min=16, help="maximum tokens of a prompt")] = 1024,
+    behind: Annotated[
+        int | None,
+        Option(
+            min=0,
+            help="maximum tokens of it for the text behind the cursor; by default a quarter; fewer are faster",
+        ),
+    ] = None,
     max_tokens: Annotated[int, Option(min=1, help="maximum tokens of a suggestion")] = 64,
     min_confidence: Annotated[
         float,
@@ -72,7 +80,7 @@ def serve_edits(
     trained = trained_in(model, "next-edit")  # it also gets the newest edits
     recipe = recipe_for(model, answering, _sampling(max_tokens, trained and trained[0].sampling), overrides)
     if calibrate:
-        _calibrate(recipe, calibrate, windows=trained is not None, context=context)
+        _calibrate(recipe, calibrate, trained and _windows(trained[1]), (context, behind))
         return
     token = read_key("--token-file", token_file)
     lsp = edit_server.started_by_an_editor()
@@ -83,7 +91,8 @@ def serve_edits(
             raise
         say(f"note: no HTTP ({error})")  # a second editor's
         listening = None
-    suggesting, digest = _opened(recipe, trained is not None, context, min_confidence)
+    windows = trained and _windows(trained[1])
+    suggesting, digest = _opened(recipe, windows, (context, behind), min_confidence)
     events = EditEventLog(log or cache_dir() / "edit-events", checkpoint=digest)
     ways = [
         *(["LSP on stdin and stdout"] if lsp else []),
@@ -103,11 +112,29 @@ def _sampling(max_tokens: int, trained: "SamplingConfig | None") -> list[str]:
     return options
 
 
-def _calibrate(recipe: "Recipe", source: Path, *, windows: bool, context: int) -> None:
+def _windows(tasks: "TasksConfig") -> dict[str, int]:
+    """The most lines of a window and edits before it that a model was trained with; {} if its tasks are gone."""
+    from strop.tasks.sources import load_tasks
+    from strop_verify.core.checks import NextEditCheck
+
+    try:
+        checks = [task.check.only(NextEditCheck) for task in load_tasks(tasks.source)]
+    except UserError as error:
+        say(
+            f"note: windows of the usual size, as the tasks that the model was trained with cannot be read: {error}"
+        )
+        return {}
+    most = max(len(check.window) for check in checks), max(len(check.history) for check in checks)
+    return {"lines": most[0], "history": max(1, most[1])}
+
+
+def _calibrate(
+    recipe: "Recipe", source: Path, windows: dict[str, int] | None, room: tuple[int, int | None]
+) -> None:
     """Prints the calibration by a source."""
     from strop.serve.edit_confidence import judged_from, learn
 
-    model, digest = _opened(recipe, windows, context, 0.0)
+    model, digest = _opened(recipe, windows, room, 0.0)
     try:
         judged = judged_from(source, model, digest)
         found = learn(judged)
@@ -122,16 +149,23 @@ def _calibrate(recipe: "Recipe", source: Path, *, windows: bool, context: int) -
     )
 
 
-def _opened(recipe: "Recipe", windows: bool, context: int, least: float) -> tuple["EditModel", str]:
-    """The model, asked by windows of lines or by the text at the cursor, and its digest."""
+def _opened(
+    recipe: "Recipe", windows: dict[str, int] | None, room: tuple[int, int | None], least: float
+) -> tuple["EditModel", str]:
+    """The model, asked by windows of these sizes or, for None, by the text at the cursor; and its digest.
+
+    room  `--context` and `--behind`
+    """
     from strop.serve.edit_model import EditModel
     from strop.serve.edit_prompt import FimPrompt, SuggestionPrompt, WindowPrompt
 
     policy, digest = _policy(recipe)
     params = recipe.sampling.params(recipe.sampling.stop)
-    room = (getattr(policy, "context", None) or sys.maxsize) - params.max_tokens
+    most = (getattr(policy, "context", None) or sys.maxsize) - params.max_tokens
     prompt: SuggestionPrompt = (
-        WindowPrompt(policy.tokenizer) if windows else FimPrompt(policy.tokenizer, max(1, min(context, room)))
+        FimPrompt(policy.tokenizer, max(1, min(room[0], most)), room[1])
+        if windows is None
+        else WindowPrompt(policy.tokenizer, **windows)
     )
     if prompt.note:
         say(f"note: {prompt.note}")

@@ -281,10 +281,12 @@ class OnlineConfig(Section):
     """Who decides: people, through the event log; or a simulated user, who plays training tasks. Users that accept
     always, never or at random test that a round does no harm."""
     batch: int = Field(default=64, ge=1)
-    """Suggestions per update, including silence."""
-    margin: float = Field(default=0.05, ge=0, lt=1)
-    """Largest loss of reward on held-out tasks, and largest rise of rejected suggestions, by their intervals, against
-    the served and the first model, at which a model is still deployed."""
+    """New suggestions per round, including silence; those of rounds rolled back since the last deployment are added."""
+    margin: float = Field(default=0.0, ge=0, lt=1)
+    """Loss of reward at which a model is still deployed: on held-out tasks, paired with the served and with the first
+    model, the low end of the interval must be above minus this. 0: only a gain that is shown is deployed."""
+    wrong_margin: float = Field(default=0.05, ge=0, lt=1)
+    """Largest rise of rejected suggestions there, by the high end of its interval, at which a model is deployed."""
     quiet: float = Field(default=0.02, ge=0, lt=1)
     """Share of shown suggestions below which an alarm rings."""
     poll_seconds: float = Field(default=5.0, gt=0)

@@ -3,6 +3,7 @@
 import math
 import secrets
 import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from strop_verify.core.rollout import Completion, SamplingParams
 
 _BEAT = 0.02
 """Seconds of each call of `Policy.work`, between which cancelled requests are noticed."""
+FILES = 4
+"""Files whose newest prompt stays computed."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class EditModel:
 
     least  confidence below which a suggestion becomes silence
 
-    All requests share one cache handle: the next prompt usually begins like the last one.
+    Each of the FILES files asked about last has a cache handle: its next prompt usually begins like its last one, and
+    what they have in common from the start is not computed again.
     """
 
     def __init__(
@@ -47,7 +51,8 @@ class EditModel:
     ) -> None:
         self.policy, self.params, self.prompt, self._least = policy, params, prompt, least
         self._asked: tuple[EditState, Request, Future[Suggested]] | None = None
-        self._play = CacheHandle()
+        self._plays: OrderedDict[str, CacheHandle] = OrderedDict()
+        """By path, the file asked about last at the end."""
         self._wanted, self._closed = threading.Condition(), False
         self._thread = threading.Thread(target=self._run, daemon=True, name="edit model")
         self._thread.start()
@@ -62,13 +67,13 @@ class EditModel:
                 self._asked[2].cancel()
         prompt, seed = self.prompt.ids(state), secrets.randbits(62)
         ends = partial(self.prompt.ends, state)
-        request = Request(prompt, seed, params or self.params, self._play, ends)
         future: Future[Suggested] = Future()
         with self._wanted:
             if self._asked:
                 self._asked[2].cancel()
             if self._closed:
                 future.cancel()
+            request = Request(prompt, seed, params or self.params, self._play_of(state.path), ends)
             self._asked = state, request, future
             self._wanted.notify()
         return future
@@ -82,6 +87,13 @@ class EditModel:
             self._wanted.notify()
         self._thread.join()
         getattr(self.policy, "close", lambda: None)()
+
+    def _play_of(self, path: str) -> CacheHandle:
+        play = self._plays.setdefault(path, CacheHandle())
+        self._plays.move_to_end(path)
+        if len(self._plays) > FILES:
+            self._plays.popitem(last=False)
+        return play
 
     def _run(self) -> None:
         while True:

@@ -76,9 +76,12 @@ class FimPrompt:
     (`logical_edit`); one that was cut off keeps its complete lines.
     """
 
-    def __init__(self, tokenizer: Tokenizer, context: int) -> None:
-        """`context`: most tokens of a prompt; at most a quarter of them hold the text after the cursor."""
+    def __init__(self, tokenizer: Tokenizer, context: int, behind: int | None = None) -> None:
+        """`context`: most tokens of a prompt; `behind`: of the text after the cursor, by default a quarter of them.
+        Those are computed again with each key, since they stand behind it in the form that models are trained on.
+        """
         self._tokenizer, self._context = tokenizer, context
+        self._behind = context // 4 if behind is None else min(behind, context // 2)
         inner = getattr(tokenizer, "inner", None)
         added = inner.added_tokens_decoder.items() if inner else ()
         ids = {str(token.content): id for id, token in added}
@@ -101,7 +104,7 @@ class FimPrompt:
         if self._markers is None:
             ids = self._tokenizer.encode_text(prefix)
             return ids[_begin(len(ids), most, most) :] or list(getattr(self._tokenizer, "text_end", ()))
-        after = self._tokenizer.encode(suffix)[: most // 4] if suffix else []
+        after = self._tokenizer.encode(suffix)[: self._behind] if suffix else []
         free = most - len(after) - len(self._markers)
         before = self._tokenizer.encode(prefix) if prefix else []
         first, second, third = self._markers

@@ -40,6 +40,7 @@ from strop_verify.core.checks import PastEdit
 from strop_verify.core.edit_events import LOST, SETTLING
 from strop_verify.core.errors import StropError
 from strop_verify.core.listening import GuardedServer
+from strop_verify.edits.lines import changed
 
 ACCEPTED = "strop.accepted"
 """The command that reports an accepted suggestion; its argument is the suggestion's id."""
@@ -101,27 +102,16 @@ class EditHistory:
         """Records a file's new text."""
         begun, before = self._open.pop(uri, ([], []))
         now = text.split("\n")
-        if begun is not before and max(map(len, _changed(begun, now))) > _AROUND:
-            self._done.append((uri, *_changed(begun, before)))
+        if begun is not before and max(map(len, changed(begun, now))) > _AROUND:
+            self._done.append((uri, *changed(begun, before)))
             begun = before
         self._open[uri] = begun, now
 
     def newest(self, shown: Callable[[str], str]) -> tuple[PastEdit, ...]:
         """The newest edits, oldest first, with the paths that `shown` gives; "" leaves a file out."""
-        under_way = ((uri, *_changed(begun, now)) for uri, (begun, now) in self._open.items() if begun != now)
+        under_way = ((uri, *changed(begun, now)) for uri, (begun, now) in self._open.items() if begun != now)
         edits = [PastEdit(path=shown(uri), old=old, new=new) for uri, old, new in (*self._done, *under_way)]
         return tuple(edit for edit in edits if edit.path)[-_EDITS:]
-
-
-def _changed(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
-    """The lines of both without their common beginning and end."""
-    start, most = 0, min(len(before), len(after))
-    while start < most and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < most - start and before[-1 - end] == after[-1 - end]:
-        end += 1
-    return before[start : len(before) - end], after[start : len(after) - end]
 
 
 class EditFollower:

@@ -20,6 +20,7 @@ the state that the goal names; where another one has changed, that is a failed t
 """
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
@@ -62,6 +63,22 @@ def accepted_by(check: NextEditCheck, after: Sequence[str]) -> dict[str, float]:
     }
 
 
+def line_agreement(check: NextEditCheck, after: Sequence[str]) -> float:
+    """F1 of the lines that a suggestion takes out and puts in against those of the next edit, each as a bag, without
+    white space at their ends; `exact_lines_match` of Zed's edit_prediction_metrics. 0 where nothing is in common.
+    """
+    wanted, found = _line_bag(check.window, check.next), _line_bag(check.window, after)
+    common = (wanted & found).total()
+    return 2 * common / (wanted.total() + found.total()) if common else 0.0
+
+
+def _line_bag(before: Sequence[str], after: Sequence[str]) -> Counter[tuple[bool, str]]:
+    """(put in or taken out, line) of a change."""
+    runs = [code for code in opcodes(before, after) if not code[0]]
+    out = Counter((False, line.rstrip()) for _, i, j, _, _ in runs for line in before[i:j])
+    return out + Counter((True, line.rstrip()) for _, _, _, n, m in runs for line in after[n:m])
+
+
 def _accepted(task: Task, answer: str) -> Verdict:
     check = task.check.only(NextEditCheck)
     began = time.monotonic()
@@ -79,6 +96,7 @@ def _accepted(task: Task, answer: str) -> Verdict:
         "accepted": found["nearer"],
         "kept": found["kept"],
         "exact": found["exact"],
+        "lines": line_agreement(check, after),
         "wrong": float(shown) - found["nearer"],
         "silent": float(not shown),
         "saved": found["saved"],

@@ -2,13 +2,15 @@
 
 A round is a step of the training loop (`training.loop`) whose groups come from an event log:
 
-    take    online.batch labelled suggestions of the served model that no round has used. Their ids are written down
-            before the update, so that a killed round is repeated with the same suggestions
+    take    online.batch new labelled suggestions of the served model, and those of the rounds rolled back since it is
+            served: it said them too, and no weights have learnt from them. Their ids are written down before the
+            update, so that a killed round is repeated with the same suggestions
     update  REINFORCE, -(r - b) log pi of the whole answer (Williams 1992). Silence is an answer too: its end token has
             a log-probability, and its reward is 0. b is the running mean of the rewards of earlier rounds by client and
-            language, 0 before the first, so it is independent of the answers that it is subtracted from
-    wait    compares the candidate with the served and the first model, paired on the held-out tasks. If it is worse, it
-            is rolled back: weights and optimiser state are loaded from the newest checkpoint
+            language, 0 before the first, so it is independent of the answers that it is subtracted from; but for
+            suggestions that are used again, of which the last one weighs a tenth in it, the others less
+    wait    compares the candidate with the served and the first model, paired on the held-out tasks. Unless its gain is
+            shown (online.margin), it is rolled back: weights and optimiser state are loaded from the newest checkpoint
 
 Each round ends with a checkpoint; the newest one is served, and the link `served` points to it. A killed round is
 repeated from the same weights and suggestions, on a CPU with the same bits. Only suggestions with the served model's
@@ -76,7 +78,9 @@ class EditEventFeed(Feed):
         self._served = 0
         """Round whose weights are served."""
         self._used: list[str] = []
-        """Ids of the suggestions that rounds have used."""
+        """Ids of the suggestions that deployed rounds have used."""
+        self._again: list[str] = []
+        """Ids of those that rounds rolled back since then have used; the next one uses them too."""
         self._round = 0
         self._measured: dict[str, Any] = {}
 
@@ -95,7 +99,7 @@ class EditEventFeed(Feed):
         shown = fmean(one.why != "silent" for one in chosen)
         self._say(f"round {number}: {len(chosen)} suggestions, {shown:.0%} of them shown")
         self._watch("people got", shown)
-        self._used += [one.served.id for one in chosen]
+        self._again = [one.served.id for one in chosen]
         self._measured = {"shown": shown}
         groups = [self._group(one, number) for one in chosen]
         return StepGroups(groups, [*range(len(groups))], rollouts=time.perf_counter() - started)
@@ -104,14 +108,17 @@ class EditEventFeed(Feed):
         """See `Feed`."""
         self._say(f"round {self._round}: updated")
         against, deployed = self._compared(self._round)
+        learnt = what_changed(self._evaluated(self._served), self._evaluated(self._round))
         if deployed:
             self._served = self._round
+            self._used, self._again = [*self._used, *self._again], []
         else:
             newest = checkpoints.latest(self._folder / CHECKPOINTS)
             assert newest, "a round begins at a checkpoint"
             self._parts.backend.load_checkpoint(newest)
         self._measured["deployed"] = deployed
-        self._say(f"round {self._round}: {'deployed' if deployed else 'rolled back'}; {against}")
+        done = "deployed" if deployed else "rolled back"
+        self._say(f"round {self._round}: {done}; {against}; {learnt}")
 
     def measured(self) -> dict[str, Any]:
         """See `Feed`."""
@@ -119,11 +126,11 @@ class EditEventFeed(Feed):
 
     def save(self, checkpoint: Path) -> dict[str, Any]:
         """See `Feed`."""
-        return {"served": self._served, "used": self._used}
+        return {"served": self._served, "used": self._used, "again": self._again}
 
     def load(self, checkpoint: Path, state: dict[str, Any]) -> None:
         """See `Feed`."""
-        self._served, self._used = state["served"], state["used"]
+        self._served, self._used, self._again = state["served"], state["used"], state.get("again", [])
 
     def end(self) -> None:
         """See `Feed`."""
@@ -152,11 +159,11 @@ class EditEventFeed(Feed):
         if online.user != "log":
             users = SimulatedUsers(self._recipe, self._parts)
             users.play(number, digest, self._folder / EVENTS / f"round-{number}.jsonl")
-        used, waiting = set(self._used), False
+        used, most, waiting = set(self._used), len(self._again) + online.batch, False
         with PROGRESS.at("waiting for suggestions", most=_PATIENT):
             while True:
                 there = [one for one in self._labelled(digest) if one.served.id not in used]
-                enough = online.batch if online.user == "log" else min(online.batch, max(1, len(there)))
+                enough = most if online.user == "log" else min(most, max(1, len(there)))
                 if len(there) >= enough:
                     there.sort(key=lambda one: (one.served.time, one.served.id))
                     files.write_json(note, [one.served.id for one in there[:enough]])
@@ -213,14 +220,14 @@ class EditEventFeed(Feed):
 
     def _compared(self, number: int) -> tuple[str, bool]:
         """(comparison of the candidate with the served and the first model, whether it may be served)."""
-        candidate, margin = self._evaluated(number), self._recipe.online.margin
+        candidate, online = self._evaluated(number), self._recipe.online
         self._watch("on held-out tasks there are", fmean(candidate.values(_key(candidate, "shown")).values()))
         said, deploys = [], True
         for round in dict.fromkeys((self._served, 0)):
             base = self._evaluated(round)
             reward = _difference(self._rewards(base), self._rewards(candidate))
-            wrong = _difference(*(one.values(_key(one, "wrong")) for one in (base, candidate)))
-            deploys &= reward.low >= -margin and wrong.high <= margin
+            wrong = _change(base, candidate, "wrong")
+            deploys &= reward.low > -online.margin and wrong.high <= online.wrong_margin
             said.append(
                 f"against round {round}: reward {reward.delta:+.3f} [{reward.low:+.3f}, {reward.high:+.3f}], wrong "
                 f"{wrong.delta:+.3f} [{wrong.low:+.3f}, {wrong.high:+.3f}]"
@@ -266,6 +273,21 @@ def _key(evaluation: Evaluation, name: str) -> str:
     if name not in evaluation.first_stage_keys:
         raise UserError("the held-out tasks are not next edits; make some with strop build next-edit")
     return evaluation.first_stage_keys[name]
+
+
+def what_changed(before: Evaluation, after: Evaluation) -> str:
+    """What a model learnt, by held-out tasks: each number that changed, with its 95 % interval; or that none did."""
+    names = [name for name in ("shown", "accepted", "wrong", "exact") if name in after.first_stage_keys]
+    changes = {name: _change(before, after, name) for name in names}
+    clear = {name: one for name, one in changes.items() if one.low > 0 or one.high < 0}
+    if not clear:
+        return f"learnt nothing that {len(after.counts)} held-out tasks show"
+    each = (f"{name} {one.delta:+.3f} [{one.low:+.3f}, {one.high:+.3f}]" for name, one in clear.items())
+    return f"learnt: {', '.join(each)}"
+
+
+def _change(before: Evaluation, after: Evaluation, name: str) -> Difference:
+    return _difference(*(one.values(_key(one, name)) for one in (before, after)))
 
 
 def _difference(before: Mapping[str, float], after: Mapping[str, float]) -> Difference:

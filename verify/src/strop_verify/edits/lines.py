@@ -46,7 +46,14 @@ def opcodes(before: Sequence[str], after: Sequence[str]) -> list[Opcode]:
     return _joined(found)
 
 
-def _common(a: Sequence[int], b: Sequence[int]) -> int:
+def changed(before: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The lines of both without their common beginning and end."""
+    start = _common(before, after)
+    end = min(_common(before[::-1], after[::-1]), min(len(before), len(after)) - start)
+    return list(before[start : len(before) - end]), list(after[start : len(after) - end])
+
+
+def _common(a: Sequence[object], b: Sequence[object]) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 

@@ -72,7 +72,8 @@ class LabelCheck(CheckBase):
 
 
 NUMBERS = (
-    "shown", "accepted", "kept", "exact", "wrong", "silent", "saved", "utility", "utility-kept", "utility-exact",
+    "shown", "accepted", "kept", "exact", "lines", "wrong", "silent", "saved", "utility", "utility-kept",
+    "utility-exact",
 )  # fmt: skip
 """Numbers of a verdict (`Verdict.numbers`); see docs/next-edit.md."""
 
@@ -118,7 +119,7 @@ class NextEditCheck(CheckBase):
         return self.next != self.window
 
     def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:
-        return {*NUMBERS} - {"exact" if not self.due else "silent"}
+        return {*NUMBERS} - ({"silent"} if self.due else {"exact", "lines"})
 
     def test_count(self) -> int:
         return 1
