@@ -244,6 +244,6 @@ def _dispatcher(
             "the recipe has several task sets; give one that has none or one, for a single prompt style"
         )
     made = played_by(recipe, kind=environment)
-    dispatcher = dispatcher_of(recipe, policy, _verifier(recipe, verifier, stack), made)
+    dispatcher = dispatcher_of(recipe, policy, _verifier(recipe, verifier, stack), made, stack=stack)
     dispatcher.check_prompts(tasks)
     return dispatcher

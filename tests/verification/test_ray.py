@@ -67,7 +67,7 @@ def refused(**options):
 refused(workers=1, require=[sys.argv[1]])
 other = {"node": "n", "fault": "", "strop": "0.0.1", "Python": "3.1"}
 try:
-    ray_workers._greet(ray_workers.KnownActor(None), ray.put(other))
+    ray_workers.greet(ray_workers.KnownActor(None), ray.put(other))
 except UserError as error:
     refusals.append(str(error))
 

@@ -323,7 +323,7 @@ def evaluate_model(
         stack.callback(getattr(policy, "close", lambda: None))
         if proof := getattr(policy, "proof", None):
             _note(f"sampling {proof}")
-        player = dispatcher_of(recipe, policy, verifier, environment)
+        player = dispatcher_of(recipe, policy, verifier, environment, stack=stack)
         if recipe.task_set.too_long == "leave-out":
             tasks = _without_long_prompts(player, tasks, recipe)
         player.check_prompts(tasks)

@@ -22,18 +22,26 @@ def launch(
             metavar="SIZE|SITE.yaml", help="write a SLURM job: small, medium, large, or a file of one site"
         ),
     ] = None,
+    skypilot: Annotated[
+        str | None, Option(metavar="SIZE|SITE.yaml", help="write a task of SkyPilot, for one rented machine")
+    ] = None,
+    hf_jobs: Annotated[
+        str | None, Option(metavar="SIZE|SITE.yaml", help="write a script of Hugging Face Jobs, likewise")
+    ] = None,
     dry_run: Annotated[
         bool, Option("--dry-run", help="check and print the plan and the script; write nothing")
     ] = False,
     submit: Annotated[bool, Option("--submit", help="submit the job with sbatch")] = False,
     container: Annotated[
-        Path | None, Option(metavar="IMAGE.sif", help="run every part in this Apptainer image")
+        str | None,
+        Option(metavar="IMAGE", help="run in this Apptainer image, on a rented machine in this Docker image"),
     ] = None,
     check: Annotated[bool, Option("--check", help="check prerequisites on this machine, then stop")] = False,
 ) -> None:
     """Start a run in the processes that its recipe asks for: training, vLLM servers, verifying nodes.
 
-    Without --slurm they run here, until one ends or Ctrl-C; the same command resumes a stopped run.
+    Without --slurm, --skypilot or --hf-jobs they run here, until one ends or Ctrl-C; the same command resumes a stopped
+    run.
     """
     if check:
         _check(recipe_of(recipe))
@@ -41,30 +49,41 @@ def launch(
         return
     if submit and slurm is None:
         raise UserError("--submit needs a SLURM job, such as --slurm small")
+    if len(places := [one for one in (slurm, skypilot, hf_jobs) if one is not None]) > 1:
+        raise UserError("a run is launched in one place; give one of --slurm, --skypilot, --hf-jobs")
     from strop.launch.plan import plan_of, prepare
 
-    site = _site(slurm, container)
-    plan = plan_of(
-        [word for word in recipe if "=" not in word], [word for word in recipe if "=" in word], site
-    )
+    names, overrides = [word for word in recipe if "=" not in word], [word for word in recipe if "=" in word]
+    plan = plan_of(names, overrides, _site(next(iter(places), None), container))
     _show(plan)
     if dry_run:
         from strop.training.machine import plan_lines
 
         for line in plan_lines(plan.recipe):
             say(line)
-    overwrite = not dry_run and recipe_of(recipe).run.overwrite
-    if slurm is None:
+    if slurm is not None:
+        _as_slurm_job(plan, recipe, dry_run=dry_run, submit=submit)
+    elif places:
+        from strop.launch.rented import rented
+
+        job = rented("hf-jobs" if skypilot is None else "skypilot", names, overrides, plan)
         if dry_run:
-            return
+            print(job.text, end="")
+        else:
+            job.file.write_text(job.text)
+            say(f"written; submit it with: {job.command}")
+    elif not dry_run:
         from strop.launch.local import refuse, run
 
         refuse(plan)
         _check(plan.recipe)
-        prepare(plan, overwrite=overwrite, say=say)
+        prepare(plan, overwrite=recipe_of(recipe).run.overwrite, say=say)
         if code := run(plan, say):
             raise Exit(code)
-        return
+
+
+def _as_slurm_job(plan: "Plan", recipe: Recipes, *, dry_run: bool, submit: bool) -> None:
+    from strop.launch.plan import prepare
     from strop.launch.slurm import SCRIPT, script, submitted, tried
 
     text = script(plan)
@@ -74,7 +93,7 @@ def launch(
         raise ConfigError(faults)
     if dry_run:
         return
-    prepare(plan, overwrite=overwrite, say=say)
+    prepare(plan, overwrite=recipe_of(recipe).run.overwrite, say=say)
     place = plan.folder / SCRIPT
     place.write_text(text)
     if submit:
@@ -94,14 +113,14 @@ def _check(recipe: "Recipe") -> None:
         raise ConfigError(faults)
 
 
-def _site(word: str | None, container: Path | None) -> "SiteConfig":
+def _site(word: str | None, container: str | None) -> "SiteConfig":
     from strop.config.launch import SiteConfig, Size, read_site
 
     if word in get_args(Size):
         site = SiteConfig.model_validate({"size": word})
     else:
         site = read_site(Path(word)) if word is not None else SiteConfig()
-    return site if container is None else site.model_copy(update={"container": str(container)})
+    return site if container is None else site.model_copy(update={"container": container})
 
 
 def _show(plan: "Plan") -> None:

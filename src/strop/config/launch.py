@@ -32,6 +32,9 @@ class LaunchConfig(Section):
     """GPUs of each server, over which the model is spread (tensor parallel)."""
     verifiers: int = Field(default=0, ge=0)
     """CPU nodes that verify, as a Ray cluster of the job."""
+    environments: Literal["local", "ray"] = "local"
+    """Where plays' environments, tools and agents run: in the training process and its jails, or also on every node of
+    the Ray cluster that `verifier` names (docs/launch.md)."""
     device: Literal["gpu", "cpu"] = "gpu"
     """cpu requests no GPU."""
     cpus: int = Field(default=16, ge=1)
@@ -56,7 +59,7 @@ class LaunchConfig(Section):
 
 
 class SiteConfig(Section):
-    """A SITE.yaml for `strop launch --slurm`: what one cluster needs, for any recipe."""
+    """A SITE.yaml for `strop launch`: what one cluster or rented machine needs, for any recipe."""
 
     size: Size | None = None
     """Published size; null: the recipe's section `launch`."""
@@ -67,15 +70,16 @@ class SiteConfig(Section):
     constraint: str | None = None
     """SLURM's --constraint, such as a kind of node."""
     gpu_type: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]+$")
-    """Type of GPU, as in --gres=gpu:TYPE:4; null: any."""
+    """Type of GPU, as in --gres=gpu:TYPE:4, as SkyPilot's accelerator or as a flavor of HF Jobs; null: any."""
     gpus_per_node: int = Field(default=8, ge=1)
     """GPUs per node."""
     modules: list[str] = Field(default=[])
     """Environment modules to load first."""
     container: str | None = None
-    """Apptainer image in which every part runs; null: this installation."""
+    """Apptainer image in which every part runs; null: this installation. On a rented machine, the Docker image."""
     binds: list[str] = Field(default=[])
-    """Folders that the container sees besides the run's, as PLACE or PLACE:INSIDE[:ro]."""
+    """Folders that the container sees besides the run's, as PLACE or PLACE:INSIDE[:ro]. On a rented machine also
+    buckets, such as s3://BUCKET:/runs."""
     sbatch: list[str] = Field(default=[])
     """More options of sbatch, such as --qos=long, one a line."""
 

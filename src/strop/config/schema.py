@@ -255,6 +255,9 @@ class Recipe(Section):
         if self.feed == "edit-events":
             yield from _edit_event_faults(self)
         yield from _sharding_faults(self)
+        if self.launch.environments == "ray" and not self.launch.verifiers and self.verifier.engine != "ray":
+            remedy = "set verifier.engine=ray, or launch.verifiers for a cluster of the job's own"
+            yield "launch.environments", f"needs a cluster; {remedy}"
         yield from _process_faults(self)
         yield from reward_faults(self.rewards, "rewards")
         if isinstance(self.tasks, list):

@@ -10,9 +10,9 @@ A kind's options are its keyword-only parameters, typed by their annotations:
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from strop.config.schema import Recipe
 from strop.config.tasks import EnvironmentConfig, TaskSetConfig
@@ -90,22 +90,39 @@ def _with_options(kind: Any, given: Mapping[str, Any], place: str) -> Environmen
     return partial(kind, **checked_options(kind, given, place))
 
 
+class EnvironmentSource(NamedTuple):
+    """How another process makes the same environments: the arguments of `played_by`."""
+
+    recipe: Recipe
+    style: str | None = None
+    kind: str | None = None
+
+
 @dataclass(frozen=True)
 class BoundEnvironment:
-    """Makes environments of one kind. `render` gives a task's opening and the function that extracts code from text."""
+    """Makes environments of one kind. `render` gives a task's opening and the function that extracts code from text.
+
+    `source` is None if the calling process passed the kind itself.
+    """
 
     kind: EnvironmentFactory
     render: Callable[[Task], tuple[Opening, Callable[[str], str]]]
+    source: EnvironmentSource | None = None
 
     def __call__(self, task: Task) -> Environment:
         """The environment of one rollout."""
         return self.kind(task, *self.render(task))
 
+    def source_of(self, task: Task) -> EnvironmentSource | None:
+        """See the class."""
+        return self.source
+
     @property
     def control(self) -> "BoundEnvironment | None":
         """The kind to compare with at equal sampled tokens, by the class attribute `control`; None without one."""
         name = getattr(getattr(self.kind, "func", self.kind), "control", None)
-        return BoundEnvironment(find_environment(name), self.render) if name else None
+        source = self.source._replace(kind=name) if self.source else None
+        return BoundEnvironment(find_environment(name), self.render, source) if name else None
 
 
 def bind(
@@ -155,7 +172,7 @@ def played_by(
     found = find_environment(config.environment if kind is None else kind)
     if (turns_of(found) or 0) > recipe.play.max_turns:
         found = partial(found, turns=recipe.play.max_turns)
-    return bind(
+    made = bind(
         found,
         style or config.style,
         config.template,
@@ -163,3 +180,6 @@ def played_by(
         stop=None if style else recipe.sampling.stop,
         max_tokens=config.max_tokens if isinstance(config, TaskSetConfig) else None,
     )
+    if kind is not None and not isinstance(kind, str):
+        return made
+    return replace(made, source=EnvironmentSource(recipe, style, kind))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from strop.environments.single_turn import SingleTurn
@@ -14,14 +15,16 @@ from strop.rollouts.services import Lifecycle, PlayServices
 from strop_verify.core.errors import UserError
 from strop_verify.core.ids import derive_seed
 from strop_verify.core.play import Converse, Do, Done, Effect, Opening, PlayLimits, StopAction, StopReason
-from strop_verify.core.protocols import CacheHandle, Environment, Tokenizer
-from strop_verify.core.rollout import EVENT_TEXT, Event, Rollout, Turn, end_to_end
+from strop_verify.core.protocols import CacheHandle, Environment, Request, Tokenizer
+from strop_verify.core.rollout import EVENT_TEXT, Event, Rollout, SamplingParams, Turn, end_to_end
 from strop_verify.core.task import Task
 from strop_verify.core.user_code import environment_fault
 from strop_verify.core.verdict import Outcome, Verdict
 
 WAIT = 0.05
 """Seconds to wait when there is nothing else to do."""
+MOST_LOST = 2
+"""Times that a play is played again whose machine was lost."""
 _LEFT_OUT: Mapping[StopAction, Literal["loss", "scores"]] = {"mask": "loss", "drop": "scores"}
 
 Order = Literal["deterministic", "as-ready"]
@@ -94,6 +97,8 @@ class StartedEffect:
 
 def event_of(effect: Effect, result: Any, seconds: float) -> Event:
     """The record of an effect and its result."""
+    if isinstance(result, Event):  # of an effect on another machine
+        return result
     text = f"{result.outcome.value}: {result.detail}" if isinstance(result, Verdict) else str(result)
     return Event(
         name=type(effect).__name__,
@@ -192,6 +197,16 @@ class Play:
         asked.placed(len(self.context))
         return None
 
+    def request(self, params: SamplingParams, positions: int) -> Request | None:
+        """The next request of the policy, a first answer cut to fit; None if it has no room in so many positions."""
+        room = positions - len(context := self.context)
+        most = self.opening.max_tokens or params.max_tokens
+        if room < (most if self.turns else 1):
+            return None
+        changed = {"stop": params.stop or self.opening.stop, "max_tokens": min(most, room)}
+        own = params.model_copy(update=changed)
+        return Request(context, derive_seed(self.seed, len(self.turns)), own, self.one)
+
     def end(self, done: Done) -> None:
         """Ends the play, which now awaits its verdict."""
         if self.over is not None:
@@ -239,6 +254,7 @@ class Admission:
         self._services, self._lifecycle = services, lifecycle
         self._waiting: deque[Play] = deque()
         self._drawn = False  # whether the queue is empty
+        self._lost = Counter[tuple[str, int]]()
 
     @property
     def ended(self) -> bool:
@@ -249,6 +265,14 @@ class Admission:
     def left(self) -> list[Play]:
         """The waiting plays."""
         return list(self._waiting)
+
+    def again(self, play: Play) -> bool:
+        """Puts a lost play in front of the queue; False if it was lost MOST_LOST times before."""
+        self._lost[play.task.id, play.index] += 1
+        if self._lost[play.task.id, play.index] > MOST_LOST:
+            return False
+        self._queue, self._drawn = chain([(play.task, play.index, play.seed)], self._queue), False
+        return True
 
     def next(self, *, idle: bool) -> Play | None:
         """A play whose environment is set up, or should be by now. `idle`: may wait, as nothing else is going on."""

@@ -21,14 +21,13 @@ from strop.environments.surroundings import Surroundings, surroundings_of
 from strop.rollouts.admission import WAIT, Admission, Clock, Count, Decision, Order, Play, queued, unanswered
 from strop.rollouts.encoding import check_prompts, first_prompt, turn_ids
 from strop.rollouts.services import Lifecycle, PlayServices, Threads
-from strop_verify.core.errors import SandboxError, StropError, UserError, VerificationError
-from strop_verify.core.ids import derive_seed
+from strop_verify.core.errors import PlayLost, SandboxError, StropError, UserError, VerificationError
 from strop_verify.core.play import Converse, Do, Done, Opening, PlayLimits, Say, Verify
 from strop_verify.core.progress import PROGRESS
-from strop_verify.core.protocols import Environment, Policy, Request, Verifier
+from strop_verify.core.protocols import Environment, Policy, Verifier
 from strop_verify.core.rollout import Completion, Message, Rollout, SamplingParams, Turn
 from strop_verify.core.task import Task
-from strop_verify.core.user_code import place_of
+from strop_verify.core.user_code import misreturned
 from strop_verify.sandbox import Folder, open_box
 from strop_verify.sandbox.programs import OpenBox, OpenFolder, Programs
 
@@ -56,9 +55,10 @@ class Dispatcher:
         """`open_one` opens the jails of the effect `Run`, `open_folder` those that last for a play, whose programs see
         the task's `surroundings`.
         """
-        self.policy, self.verifier = policy, verifier
+        self.policy, self.verifier, self.environment = policy, verifier, environment
         self.clock, self.count = Clock(), Count()
-        self.environment = environment
+        self.moved: Callable[[Any], Callable[[Task], Environment]] = lambda here: here
+        """Makes environments of the same kind elsewhere (`ray_plays`)."""
         self.limits = limits or PlayLimits()
         self.order = order
         self.open_one, self.open_folder, self.surroundings = open_one, open_folder, surroundings
@@ -118,9 +118,8 @@ class _Plays:
         self._threads, self._programs = Threads(), Programs(owner.open_one, owner.open_folder)
         self._lifecycle = Lifecycle(self._threads, self._limits.close)
         more = (self._services, self._lifecycle, self._limits, owner.order)
-        self._admission = Admission(queue, owner.environment, *more)
-        self._tick = 0
-        self._playing: list[Play] = []
+        self._admission = Admission(queue, owner.moved(owner.environment), *more)
+        self._tick, self._playing = 0, list[Play]()
         self._grading: deque[Play] = deque()
 
     def _services(self, task: Task) -> PlayServices:
@@ -156,8 +155,7 @@ class _Plays:
     def _admit(self) -> None:
         """Starts plays while there is room."""
         while len(self._playing) < self._limits.plays and len(self._grading) < self._limits.grading:
-            play = self._admission.next(idle=not self._playing)
-            if play is None:
+            if (play := self._admission.next(idle=not self._playing)) is None:
                 break
             self._owner.count.started += 1
             self._playing.append(play)
@@ -174,6 +172,8 @@ class _Plays:
             self._end(play, Done(f"no set-up in {self._limits.setup:g} s", "infra"))
         except UserError:
             raise
+        except PlayLost as error:
+            self._failed(play, error)
         except Exception as error:
             self._end(play, Done(f"the set-up failed: {type(error).__name__}: {error}", "infra"))
         else:
@@ -272,7 +272,7 @@ class _Plays:
                 case None:
                     continue
                 case VerificationError() | SandboxError() as error:
-                    self._end(play, Done(str(error), "infra"))
+                    self._failed(play, error)
                     return None
                 case UserError() as error:
                     raise error
@@ -321,10 +321,7 @@ class _Plays:
                 else:
                     self._end(play, done)
             case other:
-                kinds = "strop.Say, strop.Do or strop.Done" if play.turns else "strop.Opening"
-                method = getattr(play.environment, play.method)
-                cause = f"it returned {other!r:.60}, not {kinds}; is a return missing?{place_of(method)}"
-                raise play.fault(play.method, cause)
+                raise play.fault(play.method, misreturned(play.environment, play.method, other))
 
     def _say(self, play: Play, messages: Sequence[Message], prefill: str = "") -> None:
         if len(play.turns) >= self._limits.turns:
@@ -335,16 +332,21 @@ class _Plays:
         self._ask(play)
 
     def _ask(self, play: Play) -> None:
-        """Asks for the policy's next turn if its context has room for it; a first answer may be shorter to fit."""
-        room = self._context - len(context := play.context)
-        most = play.opening.max_tokens or self._params.max_tokens
-        if room < (most if play.turns else 1):
+        """Asks for the policy's next turn if its context has room for it."""
+        request = play.request(self._params, self._context)
+        if request is None:
             self._end(play, Done("", "context"))
-            return
-        changed = {"stop": self._params.stop or play.opening.stop, "max_tokens": min(most, room)}
-        params = self._params.model_copy(update=changed)
-        request = Request(context, derive_seed(play.seed, len(play.turns)), params, play.one)
-        play.awaits, play.pending = "completion", self._policy.submit(request)
+        else:
+            play.awaits, play.pending = "completion", self._policy.submit(request)
+
+    def _failed(self, play: Play, error: StropError) -> None:
+        """Ends a play over a failure of ours; one whose machine was lost is played again from its beginning."""
+        if isinstance(error, PlayLost) and self._admission.again(play):
+            self._playing.remove(play)
+            self._close(play)
+            self._owner.count.cancelled += 1
+        else:
+            self._end(play, Done(str(error), "infra"))
 
     def _end(self, play: Play, done: Done) -> None:
         """Ends a play and submits its answer to the grader."""

@@ -1,19 +1,18 @@
 """Builds the dispatcher of a recipe."""
 
 from collections.abc import Callable
-from functools import partial
+from contextlib import ExitStack
 from typing import Any
 
 from strop.config.schema import Recipe
-from strop.config.tasks import FolderConfig, PlayConfig
-from strop.environments.surroundings import Surroundings, surroundings_of
+from strop.config.tasks import PlayConfig
 from strop.rollouts.dispatcher import Dispatcher
+from strop.rollouts.services import jails_of
 from strop_verify.core.errors import UserError
+from strop_verify.core.optional_packages import require
 from strop_verify.core.play import STOPS, PlayLimits
 from strop_verify.core.protocols import Environment, Policy, Verifier
 from strop_verify.core.task import Task
-from strop_verify.sandbox import Folder, Limits, open_box
-from strop_verify.sandbox.image import open_image
 
 
 def dispatcher_of(
@@ -23,10 +22,12 @@ def dispatcher_of(
     environment: Callable[[Task], Environment],
     *,
     prompt: int | None = None,
+    stack: ExitStack | None = None,
 ) -> Dispatcher:
     """A dispatcher by the sections `play` and `sandbox`. `prompt`: most tokens of a first prompt, else the recipe's.
 
-    Raises UserError if answers leave no room for a prompt in the model's context.
+    Plays are here, unless there is a `stack`: then they are where launch.environments says, until it is closed. Raises
+    UserError if that cannot be, and if answers leave no room for a prompt in the model's context.
     """
     context: int | None = getattr(policy, "context", None)
     if context is not None and recipe.sampling.max_tokens >= context:
@@ -34,32 +35,25 @@ def dispatcher_of(
             f"sampling.max_tokens={recipe.sampling.max_tokens} leaves no room for a prompt: the model "
             f"{policy.name} has {context} positions; lower it"
         )
-    box, folder = recipe.sandbox, recipe.play.folder
-    open_one = partial(open_box, jail=box.jail, allow_unsafe=box.allow_unsafe)
-    if box.root:
-        if folder.packages:
-            raise UserError(
-                "play.folder.packages are this machine's and cannot be used with sandbox.root; leave them out"
-            )
-        open_one = partial(open_one, image=open_image(box.root))
-    return Dispatcher(
+    open_one, open_folder, surroundings = jails_of(recipe)
+    player = Dispatcher(
         policy,
         verifier,
         environment,
         limits=limits_of(recipe.play, prompt or recipe.task_set.max_prompt_tokens),
         order=recipe.play.order,
         open_one=open_one,
-        open_folder=partial(Folder, open_one, limits=_limits(folder)),
-        surroundings=lambda task: (
-            Surroundings(tuple(folder.read))
-            if box.root
-            else surroundings_of(task, folder.packages, folder.read)
-        ),
+        open_folder=open_folder,
+        surroundings=surroundings,
     )
+    if stack is not None and recipe.launch.environments == "ray":
+        require("ray", package="ray", extra="ray", purpose="launch.environments=ray")
+        from strop.rollouts.ray_plays import PlayActors
 
-
-def _limits(config: FolderConfig) -> Limits:
-    return Limits(dir_bytes=config.disk_mb << 20, file_bytes=config.file_mb << 20, processes=config.processes)
+        actors = PlayActors(recipe)
+        stack.callback(actors.close)
+        player.moved = actors.moved
+    return player
 
 
 def limits_of(config: PlayConfig, prompt: int) -> PlayLimits:

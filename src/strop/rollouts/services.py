@@ -15,14 +15,17 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any, TypeVar
 
-from strop.environments.surroundings import Surroundings
-from strop_verify.core.errors import SandboxError
+from strop.config.schema import Recipe
+from strop.environments.surroundings import Surroundings, surroundings_of
+from strop_verify.core.errors import SandboxError, UserError
 from strop_verify.core.play import Ran, Run
 from strop_verify.core.protocols import Environment, Verifier
 from strop_verify.core.task import Task
 from strop_verify.core.threads import fill
 from strop_verify.core.verdict import Verdict
-from strop_verify.sandbox.programs import PlayFolder, Programs
+from strop_verify.sandbox import Folder, Limits, open_box
+from strop_verify.sandbox.image import open_image
+from strop_verify.sandbox.programs import OpenBox, OpenFolder, PlayFolder, Programs
 
 THREADS = 256
 """Most concurrent calls; others wait."""
@@ -84,6 +87,8 @@ class PlayServices:
         self._folder: PlayFolder | None = None
         self._closed = False
         self._lock = threading.Lock()
+        self.elsewhere: Callable[[], None] = lambda: None
+        """Ends what the play has running on another machine; called first by `close`."""
 
     @property
     def folder(self) -> PlayFolder:
@@ -115,10 +120,36 @@ class PlayServices:
 
     def close(self) -> None:
         """Ends what runs in the folder, and removes it; later uses get an error."""
+        self.elsewhere()
         with self._lock:
             self._closed = True
         if self._folder is not None:
             self._folder.close()
+
+
+def jails_of(recipe: Recipe) -> tuple[OpenBox, OpenFolder, Callable[[Task], Surroundings]]:
+    """What opens the jails of plays' programs, what opens plays' folders, and what each task's programs see there.
+
+    Raises UserError.
+    """
+    box, folder = recipe.sandbox, recipe.play.folder
+    open_one = partial(open_box, jail=box.jail, allow_unsafe=box.allow_unsafe)
+    if box.root:
+        if folder.packages:
+            raise UserError(
+                "play.folder.packages are this machine's and cannot be used with sandbox.root; leave them out"
+            )
+        open_one = partial(open_one, image=open_image(box.root))
+    limits = Limits(
+        dir_bytes=folder.disk_mb << 20, file_bytes=folder.file_mb << 20, processes=folder.processes
+    )
+
+    def surroundings(task: Task) -> Surroundings:
+        if box.root:
+            return Surroundings(tuple(folder.read))
+        return surroundings_of(task, folder.packages, folder.read)
+
+    return open_one, partial(Folder, open_one, limits=limits), surroundings
 
 
 class Lifecycle:
@@ -142,7 +173,7 @@ class Lifecycle:
     ) -> None:
         """Closes an environment as soon as `before`, a running call of it, has ended. `held`: whether it was set up."""
         if held or hasattr(environment, "close") or services.used:
-            closing = self._threads.submit(partial(_close, environment, services, before))
+            closing = self._threads.submit(partial(close_play, environment, services, before))
             self._closing[closing] = time.monotonic() + self._close_seconds
         self._closing = {future: at for future, at in self._closing.items() if not self._settled(future, at)}
 
@@ -164,7 +195,8 @@ class Lifecycle:
         return False
 
 
-def _close(environment: Environment, services: PlayServices, before: "Future[Any] | None") -> None:
+def close_play(environment: Environment, services: PlayServices, before: "Future[Any] | None") -> None:
+    """Closes an environment and its services once `before`, a running call of it, has ended; hastens that."""
     if before is not None and not before.done():
         services.close()  # ends a program that the call may wait for
         wait([before])

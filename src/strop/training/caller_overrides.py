@@ -13,6 +13,7 @@ from strop.config.schema import Recipe
 from strop.environments.registry import (
     BoundEnvironment,
     EnvironmentFactory,
+    EnvironmentSource,
     find_environment,
     played_by,
     turns_of,
@@ -117,6 +118,10 @@ class PlayedBySet:
     def __call__(self, task: Task) -> Environment:
         """The environment of one rollout."""
         return self.makers[self.set_of[task.id]](task)
+
+    def source_of(self, task: Task) -> EnvironmentSource | None:
+        """See `BoundEnvironment`."""
+        return self.makers[self.set_of[task.id]].source
 
     @property
     def control(self) -> "PlayedBySet | None":

@@ -91,7 +91,7 @@ def set_up(
     policy = open_trainable(recipe, backend.model)
     stack.callback(getattr(policy, "close", lambda: None))
     longest = max(one.recipe.task_set.max_prompt_tokens for one in sets)
-    player = dispatcher_of(recipe, policy, verifier, environment, prompt=longest)
+    player = dispatcher_of(recipe, policy, verifier, environment, prompt=longest, stack=stack)
     form = recipe.grpo.advantage
     process = form if isinstance(form, ProcessAdvantage) else None
     by_turn = isinstance(form, PerTurnAdvantage) or (process is not None and process.steps == "turn")

@@ -32,6 +32,10 @@ class NotStarted(SandboxError):
     """The request is impossible: no such program, or a file of that name or size cannot be written."""
 
 
+class PlayLost(SandboxError):
+    """The process that held a play is gone, with nothing wrong in the play: it is played again."""
+
+
 class VerificationError(StropError):
     """The grader itself failed; becomes a verdict with outcome *error*."""
 

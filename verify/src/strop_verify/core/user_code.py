@@ -185,6 +185,13 @@ def place_of(thing: Any) -> str:
         return ""
 
 
+def misreturned(environment: object, method: str, other: object) -> str:
+    """What is wrong with what a method of an environment returned."""
+    kinds = "strop.Opening" if method == "begin" else "strop.Say, strop.Do or strop.Done"
+    where = place_of(getattr(environment, method))
+    return f"it returned {other!r:.60}, not {kinds}; is a return missing?{where}"
+
+
 def environment_fault(environment: object, task_id: str, what: str, cause: BaseException | str) -> UserError:
     """A mistake in a user's environment, in one line: its name, task, method, and where in the user's file."""
     if isinstance(cause, BaseException):

@@ -17,7 +17,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -64,12 +64,12 @@ class VerificationActor:
             fault = ""
         except StropError as error:
             fault = str(error)
-        return {"node": socket.gethostname(), "fault": fault, **_release()}
+        return {"node": socket.gethostname(), "fault": fault, **release()}
 
     def judge(self, jobs: list[tuple[str, str]]) -> list[str]:
         """Verdicts as JSON, for pairs of (task as JSON, answer)."""
         pool = self._open()
-        futures = [pool.submit(_task(text), answer) for text, answer in jobs]
+        futures = [pool.submit(task_of(text), answer) for text, answer in jobs]
         return [writable(future.result())[1] for future in futures]
 
     def _open(self) -> VerifierPool:
@@ -82,11 +82,13 @@ class VerificationActor:
 
 
 @lru_cache(512)
-def _task(text: str) -> Task:
+def task_of(text: str) -> Task:
+    """A task from JSON."""
     return Task.model_validate_json(text)
 
 
-def _release() -> dict[str, str]:
+def release() -> dict[str, str]:
+    """What all nodes must share."""
     return {"strop": __version__, "Python": ".".join(platform.python_version_tuple()[:2])}
 
 
@@ -115,7 +117,7 @@ class RayVerifier(QueuedVerifier):
         patience: float = PATIENCE_SECONDS,
         **options: Any,
     ) -> None:
-        self._owns_ray = _join(address)
+        self._owns_ray = join_cluster(address)
         self._patience, self._lost = patience, 0
         self._closing = threading.Event()
         self._text = PerTask(task_json)
@@ -154,18 +156,12 @@ class RayVerifier(QueuedVerifier):
                 ray.kill(actor.handle)
 
     def _wait_for_first(self, cpus: int) -> None:
-        """Waits until an actor has started, and a little longer for the others."""
-        hellos = [actor.handle.hello.remote() for actor in self._actors]
-        if not ray.wait(hellos, timeout=START_SECONDS)[0]:
+        if not meet(self._actors):
             free = int(ray.available_resources().get("CPU", 0))
             raise UserError(
                 f"no verification worker started on the Ray cluster within {START_SECONDS:g} s: each needs {cpus} free "
                 f"CPUs on one node, and {free} are free in all; free some, or lower verifier.cpus"
             )
-        ready, _ = ray.wait(hellos, num_returns=len(hellos), timeout=_OTHERS_SECONDS)
-        for actor, hello in zip(self._actors, hellos, strict=True):
-            if hello in ready:
-                _greet(actor, hello)
 
     def _serve(self, number: int) -> None:
         actor = self._actors[number // self._served]
@@ -201,7 +197,7 @@ class RayVerifier(QueuedVerifier):
             if self._jobs.closed:
                 self._jobs.finish(job, error_verdict(CLOSED), keep=False)
             elif job.breaks >= MOST_BREAKS:
-                cause = f"{job.breaks} verification workers broke on it, the last: {_cause(error)}"
+                cause = f"{job.breaks} verification workers broke on it, the last: {cause_of(error)}"
                 self._jobs.finish(job, error_verdict(cause), keep=False)
             else:
                 self._jobs.requeue_alone(job)
@@ -214,11 +210,11 @@ class RayVerifier(QueuedVerifier):
                 hello = hello or actor.handle.hello.remote()
                 if ray.wait([hello], timeout=_POLL_SECONDS)[0]:
                     done, hello = hello, None
-                    _greet(actor, done)
+                    greet(actor, done)
                     self._last_up = time.monotonic()
                     break
             except Exception as error:
-                cause = _cause(error)
+                cause = cause_of(error)
                 self._closing.wait(_POLL_SECONDS)
             self._expire(cause)
         return not self._jobs.closed
@@ -231,7 +227,7 @@ class RayVerifier(QueuedVerifier):
             self._jobs.finish(job, error_verdict(what), active=False)
 
 
-def _join(address: str | None) -> bool:
+def join_cluster(address: str | None) -> bool:
     """Joins the cluster and returns True; False if this process already belongs to one. Raises UserError."""
     if ray.is_initialized():
         return False
@@ -252,7 +248,7 @@ def _join(address: str | None) -> bool:
         ray.init(address, **where, logging_level=logging.ERROR, log_to_driver=False)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise UserError(
-            f"no Ray cluster at {address}: {_cause(error).rstrip('.')}; start one with `ray start --head` and set "
+            f"no Ray cluster at {address}: {cause_of(error).rstrip('.')}; start one with `ray start --head` and set "
             "verifier.address to it, or to null for one on this machine"
         ) from None
     finally:
@@ -268,16 +264,28 @@ def _room(cpus: int) -> int:
     return max(1, whole // int(os.environ.get("WORLD_SIZE", "1")))
 
 
-def _greet(actor: KnownActor, hello: Any) -> None:
-    """Marks the actor as up. Raises UserError if it cannot or must not judge."""
+def meet(actors: Sequence[KnownActor]) -> bool:
+    """Waits until an actor has started, and a little longer for the others; False if none does. Raises UserError."""
+    hellos = [actor.handle.hello.remote() for actor in actors]
+    if not ray.wait(hellos, timeout=START_SECONDS)[0]:
+        return False
+    ready, _ = ray.wait(hellos, num_returns=len(hellos), timeout=_OTHERS_SECONDS)
+    for actor, hello in zip(actors, hellos, strict=True):
+        if hello in ready:
+            greet(actor, hello)
+    return True
+
+
+def greet(actor: KnownActor, hello: Any) -> None:
+    """Marks an actor as up, by what its `hello` says. Raises UserError if it cannot or must not work."""
     try:
         said = ray.get(hello, timeout=DEADLINE_SECONDS)
     except RayError as error:
         raise UserError(
-            f"a verification worker did not start: {_cause(error)}; install strop {__version__} on every node"
+            f"a worker did not start: {cause_of(error)}; install strop {__version__} on every node"
         ) from None
     node = f"Ray node {said['node']}"
-    if faults := differences(_release(), said):
+    if faults := differences(release(), said):
         raise UserError(
             f"{node} has other releases: {'; '.join(faults)}; install the same ones on every node"
         )
@@ -286,7 +294,7 @@ def _greet(actor: KnownActor, hello: Any) -> None:
     actor.up = True
 
 
-def _cause(error: Exception) -> str:
-    """An error in one line. Of Ray's many lines, the last says what our code raised, or the first what Ray saw."""
+def cause_of(error: Exception) -> str:
+    """An error of Ray in one line. Of its many, the last says what our code raised, or the first what Ray saw."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return lines[-1 if isinstance(error, RayTaskError) or "creation task" in lines[0] else 0][:300]
