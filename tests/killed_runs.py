@@ -16,7 +16,7 @@ from typing import Any
 from tests import warm
 
 INSIDE = {
-    "strop.training.feed:TaskFeed._play_step": "step",
+    "strop.training.feed:TaskFeed._played": "step",
     "strop.training.learner:Learner._update": "step",
     "strop.training.run:_Job._write_down": "step",
     "strop.training.online:EditEventFeed._chosen": "step",
@@ -83,6 +83,12 @@ def command(place: dict[str, str], *words: str) -> None:
                 said.seek(0)
                 os.write(errors, said.read()[-2000:].encode())
             raise
+
+
+def with_engines(site: str, *words: str) -> None:
+    """A command that finds the packages in a folder."""
+    sys.path.insert(0, site)
+    command({}, *words)
 
 
 def rounds(edits: str, model: str, folder: str) -> None:

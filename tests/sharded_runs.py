@@ -7,10 +7,13 @@ import torch
 
 from strop.config.load import load_recipe
 from strop.config.run_stages import stages_of
+from strop.policies.loading import load_model, named_weights
 from strop.training.batch import Advantages, batch_of
 from strop.training.learner import Learner
 from strop.training.ranks import join, leave
 from strop.training.sharded_backends import load_backend
+from strop.training.shards import ShardReader
+from strop_verify.core.errors import UserError
 from strop_verify.core.rollout import Completion, Group, Rollout, Turn
 
 
@@ -71,10 +74,29 @@ def learn(
     assert backend.is_finite()
     whole = {name: weight.detach().cpu().clone() for name, weight in backend.named_weights()}
     if ranks.main:
-        folder.mkdir(parents=True)
+        (folder / "model").mkdir(parents=True)
     ranks.barrier()
     backend.save(folder)
+    backend.save_model(folder / "model")
     if ranks.main:
         torch.save({"logged": logged, "weights": whole, "way": learner.computes.way}, folder / "found.pt")
+    ranks.barrier()
+    leave()
+
+
+def read(folders: dict[str, str], target: str) -> None:
+    """One process: reads models in shards; rank 0 writes their weights, put together, or why they were refused."""
+    ranks, found = join(), {}
+    for name, folder in folders.items():
+        try:
+            model = load_model(folder, dtype=torch.float32, reader=ShardReader)
+        except UserError as error:
+            found[name] = str(error)
+            continue
+        buffers = {name: value for name, value in model.named_buffers() if not value.is_meta}
+        assert buffers.keys() == dict(model.named_buffers()).keys()
+        found[name] = buffers | dict(named_weights(model))
+    if ranks.main:
+        torch.save(found, target)
     ranks.barrier()
     leave()

@@ -16,7 +16,7 @@ from strop_verify.core.protocols import Trainable
 from .conftest import weights
 
 ENGINE = '''
-from strop.policies.loading import load_tokenizer, named_weights
+from strop.policies.loading import load_model, load_tokenizer
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 
@@ -41,6 +41,8 @@ class Fixed:
 
 
 def elsewhere(recipe, *, model, prompts):
+    if recipe.launch.engine == "fsdp2":  # a model in shards, which cannot be sampled from
+        model = load_model(recipe.model.name, device="cpu")
     return Elsewhere(model, HubTokenizer(load_tokenizer(recipe.model.name)), own_copy=True)
 
 
@@ -49,17 +51,22 @@ def fixed(recipe, *, model, prompts):
 '''
 
 
-@pytest.fixture
-def engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A package that adds the two engines."""
-    site = tmp_path / "site"
+def add_engines(folder: Path) -> Path:
+    """A folder of packages with one that adds the two engines."""
+    site = folder / "site"
     about = site / "other_engines-0.1.0.dist-info"
     about.mkdir(parents=True)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: other-engines\nVersion: 0.1.0\n")
     points = "elsewhere = other_engines:elsewhere\nfixed = other_engines:fixed\n"
     (about / "entry_points.txt").write_text(f"[strop.policies]\n{points}")
     (site / "other_engines.py").write_text(ENGINE)
-    monkeypatch.syspath_prepend(str(site))
+    return site
+
+
+@pytest.fixture
+def engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That package, installed."""
+    monkeypatch.syspath_prepend(str(add_engines(tmp_path)))
     monkeypatch.delitem(sys.modules, "other_engines", raising=False)
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from benchmarks import ranks
 from tests import next_edits, scale
-from tests.killed_runs import NEVER, command, lived, rounds
+from tests.killed_runs import NEVER, command, lived, rounds, with_engines
 
 from .conftest import metrics, recipe
+from .test_engines import add_engines
 from .test_environments import CALLS, EXAMPLES
 from .test_online import weights_of
 
@@ -44,6 +45,7 @@ def kill_all_over(
 FORMS: dict[str, dict[str, Any]] = {
     "one": {},
     "two": {"grpo__tasks_per_step": 5},
+    "shards": {"grpo__tasks_per_step": 5, "launch__engine": "fsdp2", "policy__engine": "elsewhere"},
     "ahead": {"grpo__max_staleness": 1},
     "workspace": {"tasks__style": "chat", "grpo__refill": "false"},
 }
@@ -57,21 +59,23 @@ def test_a_run_that_is_killed_at_any_moment_ends_with_the_same_bits(
     (tmp_path / "calls.py").write_text(CALLS)
     desk = f"{{type: '{tmp_path}/calls.py:Calls', tools: '{EXAMPLES}/own_tools.py:Desk', turns: 2}}"
     more = [f"tasks.environment={desk}"] if form == "workspace" else []
+    work = (with_engines, str(add_engines(tmp_path))) if form == "shards" else (command,)
 
     def begin(run: Path) -> tuple[Any, ...]:
         changes = {"optim__steps": 4, "run__save_every": 1, "evaluation__every": 2, **FORMS[form]}
         words = recipe(tmp_path, peaked_model, run.name, **changes)
-        return command, "train", "--plain", *words, *more, f"run.overwrite={str(run.exists()).lower()}"
+        return *work, "train", "--plain", *words, *more, f"run.overwrite={str(run.exists()).lower()}"
 
     def go_on(run: Path) -> tuple[Any, ...]:
-        return command, "train", "--plain", "--resume", str(run)
+        return *work, "train", "--plain", "--resume", str(run)
 
     def came_of(run: Path) -> Any:
         lines = metrics(run)
         held_out = [{**line.pop("held_out", {}), "seconds": 0} for line in lines]
         return ranks.digest(run), ranks.groups(run), lines, held_out
 
-    kill_all_over(tmp_path, begin, go_on, came_of, scale.most(20, 3), 2 if form == "two" else 1)
+    world = 2 if form in ("two", "shards") else 1
+    kill_all_over(tmp_path, begin, go_on, came_of, scale.most(20, 3), world)
 
 
 @pytest.mark.soak(90)

@@ -1,20 +1,24 @@
 """Processes that hold parts of a model train as those that hold it whole, and save what those save."""
 
 import importlib.util
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from benchmarks import ranks
 from tests.scale import some
-from tests.sharded_runs import learn
+from tests.sharded_runs import learn, read
 from tests.warm import in_ranks
 
 from strop.policies.loading import load_model
+from strop.policies.model_files import SHARDS
+from strop.training.checkpoints import OPTIMISER_SHARDS
+from strop.training.shards import read_whole, write_model
 from strop_verify.core.errors import ConfigError, UserError
 
 from .conftest import metrics
-from .test_engines import ENGINE
+from .test_engines import add_engines
 
 MODEL = {"hidden_size": 16, "intermediate_size": 32, "num_attention_heads": 2, "num_key_value_heads": 1}
 LORA = ("model.lora.rank=2", "model.lora.dropout=0")
@@ -138,19 +142,78 @@ def test_a_saved_model_is_the_gathered_one(sharded: Path, model: Path, engine: s
     from strop.policies.loading import named_weights
 
     parts = learnt(sharded, model, engine, 2, form)
-    saved = sharded / parts["name"]
-    if form == "adapters":
-        from peft import PeftModel
+    saved = [sharded / parts["name"] / "model"]
+    if engine == "fsdp2":
+        saved.append(sharded / parts["name"] / "written")
+        saved[-1].mkdir(exist_ok=True)
+        write_model(sharded / parts["name"], saved[-1])
+    for folder in saved:
+        if form == "adapters":
+            from peft import PeftModel
 
-        base = AutoModelForCausalLM.from_pretrained(model)
-        loaded = PeftModel.from_pretrained(base, saved).get_base_model()
-    else:
-        loaded = AutoModelForCausalLM.from_pretrained(saved)
-        assert loaded.config.architectures == ["LlamaForCausalLM"]
-    found = dict(named_weights(loaded))
-    assert found.keys() == parts["weights"].keys()
-    for name, weight in found.items():
-        assert (weight - parts["weights"][name]).abs().max() <= (1e-7 if form == "adapters" else 0)
+            base = AutoModelForCausalLM.from_pretrained(model)
+            loaded = PeftModel.from_pretrained(base, folder).get_base_model()
+        else:
+            loaded = AutoModelForCausalLM.from_pretrained(folder)
+            assert loaded.config.architectures == ["LlamaForCausalLM"]
+        found = dict(named_weights(loaded))
+        assert found.keys() == parts["weights"].keys()
+        for name, weight in found.items():
+            assert (weight - parts["weights"][name]).abs().max() <= (1e-7 if form == "adapters" else 0)
+
+
+@pytest.mark.train(30)
+@pytest.mark.parametrize("form", some(["plain", "adapters"], 1))
+def test_shards_of_four_processes_are_loaded_by_two_to_the_bit(sharded: Path, model: Path, form: str) -> None:
+    """These then go on as two did from the start, and four as four did to the bit."""
+    four = learnt(sharded, model, "fsdp2", 4, form, (0, 1))
+    whole = learnt(sharded, model, "fsdp2", 4, form)
+    again = learnt(sharded, model, "fsdp2", 4, form, (1, 3), four["name"])
+    assert difference({**whole, "logged": whole["logged"][1:]}, again) == 0
+    two = learnt(sharded, model, "fsdp2", 2, form, (1, 1), four["name"])
+    for part in (SHARDS, OPTIMISER_SHARDS):
+        saved, again = (read_whole(sharded / one["name"] / part) for one in (four, two))
+        assert saved.keys() == again.keys() and len(saved) > 3
+        assert all(value.equal(again[name]) for name, value in saved.items())
+    rest = learnt(sharded, model, "fsdp2", 2, form, (1, 3), four["name"])
+    parts = learnt(sharded, model, "fsdp2", 2, form)
+    assert difference({**parts, "logged": parts["logged"][1:]}, rest) < 1e-5
+
+
+@pytest.mark.train(30)
+def test_a_model_is_read_in_shards_as_it_is_whole(tmp_path: Path) -> None:
+    """Also with fewer rows than processes, with other names in the files, and with experts that are stacked while they
+    are read; a model whose rows are rearranged is refused.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    small = {**MODEL, "vocab_size": 103, "num_hidden_layers": 2, "head_dim": 8, "pad_token_id": 0}
+    experts = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8}
+    configs: dict[str, dict[str, Any]] = {
+        "llama": small,
+        "gemma2": {**small, "query_pre_attn_scalar": 8},
+        "qwen3_moe": {**small, **experts},
+        "olmoe": {**small, **experts, "num_experts": 6},
+        "gpt2": {"vocab_size": 103, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64},
+        "hrm_text": {**small, "num_key_value_heads": 2},
+    }
+    folders = {}
+    for name, settings in configs.items():
+        torch.manual_seed(0)
+        made = AutoModelForCausalLM.from_config(CONFIG_MAPPING[name](**settings))
+        made.save_pretrained(tmp_path / name)
+        folders[name] = str(tmp_path / name)
+    in_ranks(4, read, folders, str(tmp_path / "read.pt"))
+    found = torch.load(tmp_path / "read.pt")
+    assert "rearranges its weights" in found.pop("hrm_text")
+    assert "its 6 experts leave some of 4 processes none" in found.pop("olmoe")
+    for name, parts in found.items():
+        whole = load_model(folders[name], device="cpu")
+        weights = dict(whole.named_buffers()) | dict(whole.named_parameters())
+        assert parts.keys() == weights.keys()
+        assert all(torch.equal(parts[key], value) for key, value in weights.items()), name
 
 
 @pytest.mark.train(90)
@@ -162,12 +225,7 @@ def test_strop_train_with_a_model_in_parts(
     engine: str,
 ) -> None:
     """From the command line, sampled by an engine that is given the weights; killed, resumed, and loaded as saved."""
-    about = tmp_path / "site" / "other_engines-0.1.0.dist-info"
-    about.mkdir(parents=True)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: other-engines\nVersion: 0.1.0\n")
-    (about / "entry_points.txt").write_text("[strop.policies]\nelsewhere = other_engines:elsewhere\n")
-    (tmp_path / "site" / "other_engines.py").write_text(ENGINE)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    monkeypatch.setenv("PYTHONPATH", str(add_engines(tmp_path)), prepend=os.pathsep)
     words = [*ranks.words(tmp_path, peaked_model, 3), "policy.engine=elsewhere", f"launch.engine={engine}"]
 
     ranks.killed(tmp_path / "killed", 1, words)
@@ -177,6 +235,17 @@ def test_strop_train_with_a_model_in_parts(
     assert ranks.digest(tmp_path / "killed") == ranks.digest(tmp_path / "undisturbed")
     assert metrics(tmp_path / "killed")[0]["grad_norm"] > 0.1
     load_model(str(tmp_path / "killed" / "final"), device="cpu")
+    if engine == "fsdp2":
+        last = tmp_path / "killed" / "checkpoints" / "checkpoint-3"
+        with pytest.raises(UserError, match=r"strop export .*killed --checkpoint 3"):
+            load_model(str(last), device="cpu")
+        made = tmp_path / "made"
+        words = ["export", str(tmp_path / "killed"), "--checkpoint", "3", "-o", str(made)]
+        ranks.finished(ranks.started(1, ["-m", "strop.cli", *words]))
+        weights = [
+            dict(load_model(str(one)).named_parameters()) for one in (made, tmp_path / "killed" / "final")
+        ]
+        assert all(value.equal(weights[1][name]) for name, value in weights[0].items())
 
 
 @pytest.mark.unit

@@ -91,6 +91,7 @@ def export(
             "name the model's folder with -o DIR, or a log of its rollouts with --inspect FILE.json"
         )
     from strop.config.load import load_recipe
+    from strop.policies.model_files import SHARDS
     from strop.reports.run_state import check_run
     from strop.training.checkpoints import MARKER, damage
 
@@ -109,11 +110,16 @@ def export(
         _check_push(push, base if adapter else "")
     part = out.with_name(f".{out.name}.part-{os.getpid()}")
     try:
-        part.mkdir(parents=True)
+        (whole := part / "whole").mkdir(parents=True)
+        read = source
+        if (source / SHARDS).is_dir():
+            read = whole
+            resolve_name("strop.training.shards:write_model")(source, read)
         if adapter:
-            _copy_adapter(source, part, base, recipe)
+            _copy_adapter(read, part, base, recipe)
         else:
-            _merge(source, part, base, recipe, dtype)
+            _merge(read, part, base, recipe, dtype)
+        shutil.rmtree(whole)
         _write_card(run, part, recipe, checkpoint)
         for path in (part, *part.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)

@@ -364,6 +364,17 @@ def _sharding_faults(recipe: Recipe) -> Iterator[Complaint]:
             f"transformers samples from the model that is trained, of which launch.engine={engine} leaves each "
             "process a part; use policy.engine=vllm-server, or launch.engine=ddp or zero2",
         )
+    if recipe.evaluation.controls:
+        yield (
+            "evaluation.controls",
+            f"train the whole model in each process, of which launch.engine={engine} leaves it a part; use "
+            "launch.engine=ddp or zero2",
+        )
+    if recipe.model.quantization and engine == "fsdp2":
+        yield (
+            "model.quantization",
+            "launch.engine=fsdp2 does not read weights in 4 bits; use launch.engine=ddp",
+        )
     if recipe.sft.warm_start:
         yield (
             "sft.warm_start",

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.distributed.tensor import DTensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
@@ -115,23 +116,27 @@ def load_model(
     device: str | None = None,
     attention: str | None = None,
     quantization: str | None = None,
+    reader: Any = AutoModelForCausalLM,
 ) -> PreTrainedModel:
     """The causal language model in eval mode, on the GPU if there is one. Raises UserError if it is not found.
 
     attention  kernel; None for transformers' choice, or eager if the config caps attention scores
                (`attn_logit_softcapping`), which sdpa ignores
     quantization  "nf4" for 4-bit linear layers, which cannot be trained
+    reader        class whose `from_pretrained` reads the files; a model in shards stays where that puts it
     """
     chosen: dict[str, Any] = {"attn_implementation": attention} if attention else {}
     if quantization:
         chosen["quantization_config"] = _nf4()
-    model = _load(AutoModelForCausalLM, name, revision=revision, dtype=dtype, **chosen)
+    model: PreTrainedModel = _load(reader, name, revision=revision, dtype=dtype, **chosen)
     if not attention and getattr(model.config.get_text_config(), "attn_logit_softcapping", None):
         model.set_attn_implementation("eager")
     if quantization:
         _settle(model)
     transformers_logging.disable_progress_bar()  # of the checkpoints to come
-    return model.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()
+    if not any(isinstance(weight, DTensor) for weight in model.parameters()):
+        model.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    return model.eval()
 
 
 def _nf4() -> Any:
@@ -187,7 +192,7 @@ def _load(factory: Any, name: str, **options: Any) -> Any:
             model.load_adapter(path)
             return model
         return factory.from_pretrained(path, **options)
-    except (MemoryError, torch.OutOfMemoryError):
+    except (MemoryError, torch.OutOfMemoryError, UserError):
         raise
     except Exception as error:  # from many libraries
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -245,9 +250,10 @@ def _pip(*arguments: str) -> None:
 def named_weights(
     model: torch.nn.Module, whole: Callable[..., AbstractContextManager[Any]] = nullcontext
 ) -> Iterator[tuple[str, torch.Tensor]]:
-    """(name, weight) pairs for `update` under transformers' names, with LoRA adapters (PEFT) merged into copies.
+    """(name, weight) pairs for `update` under transformers' names, with LoRA adapters (PEFT) merged into copies. Those
+    of DTensors are put together, one after another: collective.
 
-    whole  for a sharded model, makes a context in which these parameters are gathered
+    whole  for another sharded model, makes a context in which these parameters are gathered
     """
     adapted: dict[int, list[Any]] = {}
     for module in model.modules():
@@ -263,4 +269,9 @@ def named_weights(
             for layer in layers:
                 for adapter in layer.active_adapters:
                     value = value + layer.get_delta_weight(adapter).detach()
-            yield re.sub(r"(\.base_layer)+\.", ".", name.removeprefix("base_model.model.")), value
+            yield re.sub(r"(\.base_layer)+\.", ".", name.removeprefix("base_model.model.")), full(value)
+
+
+def full(value: torch.Tensor) -> torch.Tensor:
+    """The full tensor of a DTensor; any other tensor as it is. Collective."""
+    return value.full_tensor() if isinstance(value, DTensor) else value

@@ -32,6 +32,8 @@ _TOKENIZERS = (
 )  # fmt: skip
 _EMBEDDINGS = ("embed_tokens.weight", "wte.weight", "word_embeddings.weight", "embed_in.weight", "wpe.weight")
 _HEADS = ("lm_head.weight", "embed_out.weight")
+SHARDS = "weights"
+"""Folder of a checkpoint with weights in shards (`training.shards`)."""
 COMPLETE = "COMPLETE"
 """A file that marks a converted model's folder as complete."""
 _GGUF, _ENDING = b"GGUF", ".gguf"
@@ -263,6 +265,11 @@ def shapes_of(folder: Path, stem: str = "model") -> dict[str, Sequence[int]]:
     else:
         files = [f"{stem}.safetensors"]
     if not index.is_file() and not (folder / files[0]).is_file():
+        if (folder / SHARDS).is_dir():
+            run = folder.parent.parent
+            what = "a checkpoint in shards (launch.engine=fsdp2); make it a model"
+            number = folder.name.rpartition("-")[2]
+            raise _fault(str(folder), f"{what}: strop export {run} --checkpoint {number} -o DIR")
         if any(folder.glob("*.bin")) or any(folder.glob("*.gguf")):
             return {}
         raise _fault(

@@ -176,10 +176,9 @@ def watch(model: PreTrainedModel) -> Watch | None:
 def _seen(model: PreTrainedModel) -> Watch | None:
     prompt = random_ids(model, PROMPT, 0)
     tree, _ = prefix_tree([[*prompt, *random_ids(model, 3, n)] for n in (1, 2)], model.device)
-    decoder = model.base_model
     try:
         with at_rest(model), grouped() as seen:
-            decoder(
+            model(
                 input_ids=tree.ids[None], position_ids=tree.positions[None], prefix_tree=tree, use_cache=False
             )
     except (torch.OutOfMemoryError, MemoryError):

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from strop.policies.loading import full
 from strop.policies.sampling_server import SamplingServer, ServerRefused
 from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.files import writing
@@ -163,8 +164,7 @@ class AdapterSync(WeightSync):
         """The adapters under PEFT's names. Collective if they are sharded."""
         for name, weight in self._trained.named_parameters():
             if ".lora_" in name:
-                whole = weight.full_tensor() if hasattr(weight, "full_tensor") else weight  # of FSDP
-                yield f"base_model.model.{name.replace('.default.', '.')}", whole.detach()
+                yield f"base_model.model.{name.replace('.default.', '.')}", full(weight).detach()
 
     def _write(self, folder: Path, weights: Weights) -> None:
         from safetensors.torch import save_file

@@ -2,7 +2,7 @@
 
 Here every process holds all weights (DDP keeps them equal) and trains all of them or LoRA adapters (PEFT);
 `training.sharded_backends` has the classes that shard. All processes must call what is marked *collective*: one that
-holds a shard needs the others. Checkpoints are the same files for every engine and number of processes.
+holds a shard needs the others. A checkpoint of any engine loads under every other and in any number of processes.
 """
 
 import math
@@ -20,9 +20,11 @@ from transformers import GenerationConfig, PreTrainedModel
 from strop.config.model import LoraConfig
 from strop.config.schema import Recipe
 from strop.policies import keep_freed_memory
-from strop.policies.loading import has_fast_bfloat16, load_model, named_weights, resolve_dtype
+from strop.policies.loading import full, has_fast_bfloat16, load_model, named_weights, resolve_dtype
+from strop.policies.model_files import SHARDS
 from strop.policies.proof import PROMPT, plain_logps, random_ids
-from strop.training.checkpoints import OPTIMISER
+from strop.training import shards
+from strop.training.checkpoints import OPTIMISER, OPTIMISER_SHARDS
 from strop.training.logps import no_dropout
 from strop.training.ranks import Ranks
 from strop_verify.core.errors import UserError
@@ -67,7 +69,7 @@ class TrainingBackend:
         """Loads the recipe's model, or that in `folder`; `ends` are its end-of-answer token ids. Raises UserError."""
         if recipe.model.lora.rank:
             keep_freed_memory(below=SMALL)
-        model = _loaded(recipe, folder, cls.home)
+        model = cls._read_start(recipe, folder, cls.home)
         if ends and (generation := model.generation_config):
             generation.eos_token_id, generation._from_model_config = sorted(ends), False
         if not recipe.model.train_embeddings:
@@ -76,17 +78,46 @@ class TrainingBackend:
         backend.folder = folder
         return backend
 
+    @classmethod
+    def _read(cls, name: str, **options: Any) -> PreTrainedModel:
+        """`load_model` for this engine. Collective."""
+        return load_model(name, **options)
+
+    @classmethod
+    def _read_start(cls, recipe: Recipe, folder: Path | None, device: str | None) -> PreTrainedModel:
+        """The model that training starts from: the recipe's, or that in `folder`."""
+        config = recipe.model
+        name, revision = (str(folder), None) if folder else (config.name, config.revision)
+        return cls._read(
+            name,
+            dtype=resolve_dtype(config.dtype),
+            revision=revision,
+            device=device,
+            attention=config.attention,
+            quantization=config.quantization,
+        )
+
+    @contextmanager
+    def plain(self) -> Iterator[Any]:
+        """The model before `prepare`, to compute with as transformers does. Collective."""
+        yield self.model
+
     def prepare(self) -> None:
         """Adds adapters, optimiser and wrapper; called once, before the first update. Collective."""
         recipe = self._recipe
+        without: list[str] = []
+        if recipe.model.lora.rank:
+            with self.plain() as plain:
+                without = unadaptable(plain)
         if recipe.model.gradient_checkpointing:
             self.model.gradient_checkpointing_enable({"use_reentrant": False})
             self.model.enable_input_require_grads()
         if self.folder is not None:
             self.model.name_or_path = str(self.folder.resolve())
-        self._bare = _with_adapters(self.model, recipe.model.lora)
+        self._bare = _with_adapters(self.model, recipe.model.lora, without)
         if recipe.grpo.beta and self._bare is self.model:
-            self.start = _loaded(recipe, self.folder, str(self.model.device)).requires_grad_(False)
+            start = self._read_start(recipe, self.folder, str(self.model.device))
+            self.start = start.requires_grad_(False)
         self._wrap()
 
     def _wrap(self) -> None:
@@ -135,7 +166,7 @@ class TrainingBackend:
         """Applies and drops the gradients; returns their norm before clipping. Without a rate, or if the norm is not
         finite, the gradients are only dropped. Collective.
         """
-        norm = float(whole(torch.nn.utils.clip_grad_norm_(self._trained, max_grad_norm)))
+        norm = float(full(torch.nn.utils.clip_grad_norm_(self._trained, max_grad_norm)))
         if learning_rate is not None and math.isfinite(norm):
             for group in self._optimiser.param_groups:
                 group["lr"] = learning_rate
@@ -164,23 +195,42 @@ class TrainingBackend:
         if self.ranks.main:
             self._bare.save_pretrained(folder, **({} if weights is None else {"state_dict": weights}))
             (folder / "README.md").unlink(missing_ok=True)  # PEFT's empty template
-            if self._bare is not self.model and (whole := self.model.generation_config):
-                GenerationConfig(eos_token_id=whole.eos_token_id).save_pretrained(folder)
+            self._save_ends(folder)
+
+    def _save_ends(self, folder: Path) -> None:
+        """Writes the end tokens beside adapters."""
+        if self._bare is not self.model and (generation := self.model.generation_config):
+            GenerationConfig(eos_token_id=generation.eos_token_id).save_pretrained(folder)
 
     def load_checkpoint(self, folder: Path) -> bool:
-        """Loads what `save` wrote; returns False if the optimiser's state was dropped. Collective."""
+        """Loads what `save` wrote under any engine; returns False if the optimiser's state was dropped. Collective."""
         from safetensors.torch import load_file
 
-        adapters = folder / "adapter_model.safetensors"
-        if adapters.is_file():
-            self._take_over(load_file(adapters), adapters=True)
+        adapters = self._bare is not self.model
+        if (folder / SHARDS).is_dir():
+            weights = shards.read_whole(folder / SHARDS)
+            self._take_over(shards.unnamed(weights) if adapters else weights, adapters=adapters)
+        elif adapters:
+            self._take_over(load_file(folder / shards.ADAPTERS), adapters=True)
         else:
-            saved = load_model(str(folder), dtype=self._kept_dtype(), device=self.home or str(self.device))
+            saved = self._read(str(folder), dtype=self._kept_dtype(), device=self.home or str(self.device))
             self._take_over(saved.state_dict(), adapters=False)
-        if not (folder / OPTIMISER).is_file():
+        if (folder / OPTIMISER).is_file():
+            self._take_optimiser(torch.load(folder / OPTIMISER, map_location="cpu", weights_only=True))
+        elif (folder / OPTIMISER_SHARDS).is_dir():
+            self._take_optimiser({"state": self._by_index(shards.read_whole(folder / OPTIMISER_SHARDS))})
+        else:
             return False
-        self._take_optimiser(torch.load(folder / OPTIMISER, map_location="cpu", weights_only=True))
         return True
+
+    def _by_index(self, tensors: dict[str, torch.Tensor]) -> dict[int, dict[str, torch.Tensor]]:
+        """{index of a trained weight: its optimiser state} from {name/key: value}."""
+        names = [name for name, weight in self._bare.named_parameters() if weight.requires_grad]
+        found: dict[str, dict[str, torch.Tensor]] = {}
+        for place, value in tensors.items():
+            name, _, key = place.rpartition("/")
+            found.setdefault(name, {})[key] = value
+        return {index: found[name] for index, name in enumerate(names) if name in found}
 
     def _gathered(self) -> dict[str, torch.Tensor] | None:
         """{parameter: full weight} for `save_model`, in rank 0; None if the model holds its weights whole."""
@@ -201,10 +251,15 @@ class TrainingBackend:
 
             set_peft_model_state_dict(self._bare, weights)
         else:
-            self._bare.load_state_dict(weights)
+            missing, _ = self._bare.load_state_dict(weights, strict=False)
+            tied = getattr(self.model, "all_tied_weights_keys", {})
+            if lost := [name for name in missing if name not in tied]:
+                raise UserError(f"the checkpoint lacks the weights {', '.join(lost[:3])}")
 
     def _take_optimiser(self, state: dict[str, Any]) -> None:
-        self._optimiser.load_state_dict(state)
+        self._optimiser.load_state_dict(
+            {"param_groups": self._optimiser.state_dict()["param_groups"], **state}
+        )
 
     def close(self) -> None:
         """Frees the optimiser's state and the gradients, which are most of the memory; the model stays usable."""
@@ -212,11 +267,6 @@ class TrainingBackend:
         self._bare.eval()
         self._optimiser.state.clear()
         self.start = None
-
-
-def whole(value: torch.Tensor) -> torch.Tensor:
-    """The full tensor of a DTensor; any other tensor as it is. Collective."""
-    return value.full_tensor() if hasattr(value, "full_tensor") else value
 
 
 def keeps_warm(recipe: Recipe) -> bool:
@@ -233,29 +283,15 @@ def computes_in_bfloat16(recipe: Recipe) -> bool:
     )
 
 
-def _loaded(recipe: Recipe, folder: Path | None, device: str | None = None) -> PreTrainedModel:
-    config, dtype = recipe.model, resolve_dtype(recipe.model.dtype)
-    name, revision = (str(folder), None) if folder else (config.name, config.revision)
-    return load_model(
-        name,
-        dtype=dtype,
-        revision=revision,
-        device=device,
-        attention=config.attention,
-        quantization=config.quantization,
-    )
-
-
-def _with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:
-    """The model with LoRA adapters (PEFT), or unchanged for full training."""
+def _with_adapters(model: PreTrainedModel, lora: LoraConfig, without: list[str]) -> Any:
+    """The model with LoRA adapters (PEFT) except of the layers `without`, or unchanged for full training."""
     if lora.rank == 0:
         return model
     from peft import LoraConfig as PeftLora
     from peft import get_peft_model
 
     target: str | list[str] = "all-linear" if lora.target_modules == ["all-linear"] else lora.target_modules
-    options = {"r": lora.rank, "lora_alpha": lora.alpha, "lora_dropout": lora.dropout}
-    without = unadaptable(model)
+    options: dict[str, Any] = {"r": lora.rank, "lora_alpha": lora.alpha, "lora_dropout": lora.dropout}
     options["exclude_modules"] = without
     named = target if isinstance(target, list) else []
     if lost := [name for name in without if name in named or name.rpartition(".")[2] in named]:

@@ -19,7 +19,8 @@ from strop_verify.core.progress import PROGRESS
 
 MARKER = "STROP_COMPLETE"
 STATE = "strop_state.json"
-OPTIMISER = "optimizer.pt"
+OPTIMISER, OPTIMISER_SHARDS = "optimizer.pt", "optimizer"
+"""The optimiser's state: a file, or a folder to which each process wrote its shards (`training.shards`)."""
 
 
 def complete(folder: Path, state: dict[str, Any]) -> None:
@@ -47,8 +48,8 @@ def damage(folder: Path) -> str:
         if data != _signed(text):
             return f"{marker} is damaged"
         sealed = {name: digest for digest, _, name in (line.partition("  ") for line in text.splitlines())}
-        if not (folder / OPTIMISER).exists():
-            sealed.pop(OPTIMISER, None)
+        if not any((folder / one).exists() for one in (OPTIMISER, OPTIMISER_SHARDS)):
+            sealed = {name: one for name, one in sealed.items() if not name.startswith(OPTIMISER_SHARDS)}
         found = _digests(folder, list(sealed))
     except UnicodeDecodeError:
         return f"{marker} is damaged"
@@ -111,15 +112,9 @@ def unsaved(folder: Path, error: Exception) -> StropError:
 
 def drop_optimisers(folder: Path) -> None:
     """Removes the optimiser's state, most of the size, from every checkpoint of a run."""
-    for path in folder.glob(f"checkpoint-*/{OPTIMISER}"):
-        path.unlink(missing_ok=True)
-
-
-def copy_model(checkpoint: Path, target: Path) -> None:
-    """Copies a checkpoint's model and tokenizer, without what only a resumed run needs."""
-    shutil.copytree(
-        checkpoint, target, ignore=shutil.ignore_patterns(OPTIMISER, STATE, MARKER, "*.jsonl.zst")
-    )
+    for checkpoint in folder.glob("checkpoint-*"):
+        (checkpoint / OPTIMISER).unlink(missing_ok=True)
+        shutil.rmtree(checkpoint / OPTIMISER_SHARDS, ignore_errors=True)
 
 
 def latest(folder: Path) -> Path | None:

@@ -37,10 +37,12 @@ class Learner:
         self._bfloat16 = computes_in_bfloat16(recipe)
         self.not_finite = 0
         """Latest updates in a row that were not finite and not applied."""
-        self.computes = update_of(
-            backend.model, ways=update_ways(recipe), longest=longest_play(longest_answers(recipe))
-        )
-        """How updates compute, and how close that is to the model's plain forward pass."""
+        longest = longest_play(longest_answers(recipe))
+        with backend.plain() as plain:
+            self.computes = update_of(plain, ways=update_ways(recipe), longest=longest)
+            """How updates compute, and how close that is to the model's plain forward pass."""
+            if plain is not backend.model:
+                updates_as(backend.model, plain)
         backend.prepare()
         if backend.start is not None:
             updates_as(backend.start, backend.model)

@@ -280,9 +280,8 @@ class _Job:
         newest = self._parts.ranks.from_main(lambda: checkpoints.latest(self._run.checkpoints))
         if newest is None:
             return "there is no checkpoint yet"
-        with self._whole(FINAL) as part:
-            if self._main:
-                checkpoints.copy_model(newest, part)
+        self._parts.backend.load_checkpoint(newest)
+        self._save_model(FINAL)
         return (
             f"{newest.name} and {FINAL} hold the model after the last finite update; continue with: strop train "
             f"--resume {self._run.path} optim.learning_rate={self._recipe.optim.learning_rate / 2:g}"

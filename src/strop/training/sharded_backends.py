@@ -9,21 +9,25 @@ inside the backward pass, where an update that is not finite can no longer be sk
 """
 
 import warnings
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
+from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy
 from torch.distributed.tensor import DTensor, Shard, distribute_tensor
+from transformers import PreTrainedModel
 
 from strop.config.launch import Engine
 from strop.config.schema import Recipe
-from strop.policies.loading import named_weights
-from strop.training.backend import TrainingBackend, computes_in_bfloat16, whole
+from strop.policies.loading import load_model, named_weights
+from strop.policies.model_files import SHARDS
+from strop.training import shards
+from strop.training.backend import TrainingBackend, computes_in_bfloat16
+from strop.training.checkpoints import OPTIMISER_SHARDS
 from strop.training.ranks import Ranks
 from strop_verify.core.errors import UserError
 from strop_verify.core.optional_packages import require
@@ -35,33 +39,41 @@ MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 class FullyShardedBackend(TrainingBackend):
-    """FSDP2. Each process loads the whole model into its host's memory and keeps its shard on its device.
+    """FSDP2. Each process reads, holds, saves and resumes its shards alone (`training.shards`).
 
     Under bfloat16 the shards are float32 and gathered layers bfloat16, including norms and embeddings, which autocast
     alone would leave in float32.
     """
 
-    home = "cpu"
     in_parts = True
+
+    @classmethod
+    def _read(cls, name: str, **options: Any) -> PreTrainedModel:
+        return load_model(name, reader=shards.ShardReader, **options)
+
+    @contextmanager
+    def plain(self) -> Iterator[Any]:
+        """See `TrainingBackend`. A second model over the same shards."""
+        model = deepcopy(self.model, {id(weight): weight for weight in self.model.parameters()})
+        self._shard(model, MixedPrecisionPolicy())
+        yield model
+        model.reshard()
 
     def _wrap(self) -> None:
         self.device = _own_device()
         if self._recipe.model.lora.rank:  # each process drew its own
             for weight in filter(lambda weight: weight.requires_grad, self._bare.parameters()):
                 torch.distributed.broadcast(weight.data, 0)
-        self._mesh = init_device_mesh(self.device.type, (self.ranks.world,))
-        for model in filter(None, (self._bare, self.start)):
-            self._shard(model)
-        self.wrapped, self._optimiser = self._bare, self._adamw()
-
-    def _shard(self, model: Any) -> None:
         precision = MixedPrecisionPolicy()
         if computes_in_bfloat16(self._recipe):
             precision = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
-        layers = set(self.model._no_split_modules or ())
-        for module in [one for one in model.modules() if type(one).__name__ in layers]:
-            fully_shard(module, mesh=self._mesh, mp_policy=precision)
-        fully_shard(model, mesh=self._mesh, mp_policy=precision)
+        for model in filter(None, (self._bare, self.start)):
+            self._shard(model, precision)
+        self.wrapped, self._optimiser = self._bare, self._adamw()
+
+    def _shard(self, model: Any, precision: MixedPrecisionPolicy) -> None:
+        layers = {*(self.model._no_split_modules or ())}
+        shards.shard(model, [one for one in model.modules() if type(one).__name__ in layers], precision)
 
     @contextmanager
     def reference(self) -> Iterator[Any]:
@@ -75,8 +87,7 @@ class FullyShardedBackend(TrainingBackend):
     def named_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         """See `TrainingBackend`."""
         self._part()
-        for name, weight in named_weights(self.model):
-            yield name, whole(weight)
+        return named_weights(self.model)
 
     def micro_batch(self, last: bool) -> AbstractContextManager[Any]:
         """See `TrainingBackend`. Gradients are exchanged every time; accumulated ones would not be sharded."""
@@ -90,33 +101,61 @@ class FullyShardedBackend(TrainingBackend):
     def _held(self) -> list[torch.Tensor]:
         return [weight.to_local() for weight in self._trained]
 
+    def save(self, folder: Path) -> None:
+        """See `TrainingBackend`. Each process writes its shards."""
+        if self.ranks.main and self._bare is self.model:
+            self.model.config.save_pretrained(folder)
+            self.model.generation_config.save_pretrained(folder)
+        elif self.ranks.main:
+            self._bare.peft_config["default"].save_pretrained(folder)
+            self._save_ends(folder)
+        shards.write(self._saved(), folder / SHARDS)
+        shards.write(self._moments(), folder / OPTIMISER_SHARDS)
+
+    def load_checkpoint(self, folder: Path) -> bool:
+        """See `TrainingBackend`."""
+        if not (folder / SHARDS).is_dir():
+            return super().load_checkpoint(folder)
+        shards.read_into(self._saved(), folder / SHARDS)
+        if not (folder / OPTIMISER_SHARDS).is_dir():
+            return False
+        there = shards.shapes_in(folder / OPTIMISER_SHARDS)
+        self._optimiser.state.clear()
+        for name, weight in self._bare.named_parameters():
+            if f"{name}/step" in there:
+                moments = {key: torch.zeros_like(weight) for key in MOMENTS}
+                self._optimiser.state[weight] = {"step": torch.zeros((), device=self.device), **moments}
+        shards.read_into(self._moments(), folder / OPTIMISER_SHARDS)
+        return True
+
+    def _saved(self) -> dict[str, torch.Tensor]:
+        """What a checkpoint holds of the model: all weights and persistent buffers, or the adapters."""
+        self._part()
+        named = dict(self._bare.named_parameters())
+        if self._bare is not self.model:
+            return {name: weight.detach() for name, weight in named.items() if weight.requires_grad}
+        there = self._bare.state_dict()
+        named |= {name: value for name, value in self._bare.named_buffers() if name in there}
+        return {name: value.detach() for name, value in named.items()}
+
+    def _moments(self) -> dict[str, torch.Tensor]:
+        """{weight's name/key: value} of the optimiser's state."""
+        state = self._optimiser.state
+        named = [(name, weight) for name, weight in self._bare.named_parameters() if weight in state]
+        return {f"{name}/{key}": value for name, weight in named for key, value in state[weight].items()}
+
     def _gathered(self) -> dict[str, torch.Tensor] | None:
         self._part()
         adapters = self._bare is not self.model
-        saved = self._bare.state_dict()
-        found = {name: value for name, value in self._bare.named_buffers() if name in saved}
-        for name, weight in self._bare.named_parameters():
-            if weight.requires_grad or not adapters:
-                full = whole(weight.detach())
-                if self.ranks.main:
-                    found[name] = full.cpu()
+        options = StateDictOptions(full_state_dict=True, cpu_offload=True, ignore_frozen_params=adapters)
+        found: dict[str, torch.Tensor] = get_model_state_dict(self._bare, options=options)
         return found
 
-    def _optimiser_state(self) -> dict[str, Any]:
-        state = super()._optimiser_state()
-        found: dict[int, dict[str, Any]] = defaultdict(dict)
-        for index, values in state["state"].items():
-            for name, value in values.items():
-                full = whole(value)
-                if self.ranks.main:
-                    found[index][name] = full.cpu()
-        return state | {"state": dict(found)}
-
     def _take_over(self, weights: dict[str, torch.Tensor], *, adapters: bool) -> None:
-        self._part()
-        buffers = dict(self._bare.named_buffers())
-        parts = {name: value if name in buffers else self._own(value) for name, value in weights.items()}
-        super()._take_over(parts, adapters=adapters)
+        for name, held in self._saved().items():
+            value = weights[name.replace(".default", "") if adapters else name]
+            sharded = isinstance(held, DTensor) and not isinstance(value, DTensor)
+            held.copy_(self._own(value) if sharded else value)
 
     def _take_optimiser(self, state: dict[str, Any]) -> None:
         parts = {
@@ -127,7 +166,8 @@ class FullyShardedBackend(TrainingBackend):
 
     def _own(self, full: torch.Tensor) -> DTensor:
         """This process's shard, on its device, of a tensor that all have."""
-        return distribute_tensor(full.to(self.device), self._mesh, [Shard(0)], src_data_rank=None)
+        mesh = self._trained[0].device_mesh
+        return distribute_tensor(full.to(self.device), mesh, [Shard(0)], src_data_rank=None)
 
 
 class Zero2Backend(TrainingBackend):

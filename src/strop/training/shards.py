@@ -1,0 +1,155 @@
+"""Models in shards, as FSDP2 holds them: of each weight every process has one run of rows, as a DTensor.
+
+A process reads its own shards of a model's files and nothing else. In a checkpoint the weights and the optimiser's
+state are two folders of torch.distributed.checkpoint: each process writes what it holds, and any number of processes
+reads it. As one model for transformers such a checkpoint is written by `strop export`.
+"""
+
+import shutil
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed.checkpoint as dcp
+from safetensors.torch import save_file
+from torch.distributed.checkpoint.api import CheckpointException
+from torch.distributed.checkpoint.metadata import TensorStorageMetadata
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.tensor import DTensor, Shard
+from torch.nn import Parameter
+from transformers import AutoConfig, AutoModelForCausalLM
+from transformers.conversion_mapping import get_model_conversion_mapping
+from transformers.core_model_loading import Concatenate, MergeModulelist
+from transformers.distributed import DistributedConfig
+
+from strop.policies.model_files import SHARDS
+from strop_verify.core.errors import UserError
+
+ADAPTERS = "adapter_model.safetensors"
+
+
+class ShardReader:
+    """Reads models as transformers' classes do, but in shards."""
+
+    @classmethod
+    def from_pretrained(cls, path: str, *, revision: str | None, **options: Any) -> Any:
+        """A causal language model with its weights on this process's device. Collective. Raises UserError.
+
+        transformers reads shards only into a model that it has wrapped for its own FSDP2. They move to a plain one,
+        which can still be given adapters.
+        """
+        if Path(path, "adapter_config.json").is_file():
+            fault = "holds adapters, which launch.engine=fsdp2 cannot start from"
+            raise UserError(f"model.name={path} {fault}; merge them: strop export")
+        with torch.device("meta"):
+            config = AutoConfig.from_pretrained(path, revision=revision)
+            model = AutoModelForCausalLM.from_config(config, **options)
+        world = torch.distributed.get_world_size()
+        _check(model, path, world)
+        options |= {"config": model.config, "distributed_config": DistributedConfig(fsdp_size=world)}
+        read = type(model).from_pretrained(path, revision=revision, **options)
+        model.generation_config = read.generation_config
+        mesh = init_device_mesh(read.device.type, (world,))
+        moved: dict[int, Parameter] = {}  # tied ones once
+        for name, weight in read.named_parameters(remove_duplicate=False):
+            if id(weight) not in moved:
+                size = {"shape": weight.shape, "stride": weight.stride()}
+                part = DTensor.from_local(weight.to_local(), mesh, [Shard(0)], run_check=False, **size)
+                moved[id(weight)] = Parameter(part, requires_grad=part.is_floating_point())
+            _put(model, name, moved[id(weight)])
+        for name, buffer in read.named_buffers(remove_duplicate=False):
+            _put(model, name, buffer)
+        return model
+
+
+def shard(model: Any, layers: Sequence[Any], precision: MixedPrecisionPolicy) -> None:
+    """Has FSDP2 take over a model that was read in shards: it is wrapped while empty, and then gets them back."""
+    every = model.named_parameters(remove_duplicate=False)
+    held = {name: weight for name, weight in every if isinstance(weight, DTensor)}
+    empty: dict[Any, Parameter] = {}  # tied ones once
+    for name, weight in held.items():
+        if weight not in empty:
+            nothing = torch.empty(weight.shape, dtype=weight.dtype, device="meta")
+            empty[weight] = Parameter(nothing, weight.requires_grad)
+        _put(model, name, empty[weight])
+    mesh = next(iter(held.values())).device_mesh
+    for module in (*layers, model):
+        fully_shard(module, mesh=mesh, mp_policy=precision)
+    model.load_state_dict(held, strict=False, assign=True)
+
+
+def _put(model: torch.nn.Module, name: str, value: torch.Tensor) -> None:
+    """Replaces a weight or buffer of a model."""
+    owner, _, leaf = name.rpartition(".")
+    setattr(model.get_submodule(owner), leaf, value)
+
+
+def _check(model: Any, name: str, world: int) -> None:
+    """Raises UserError for a model that transformers cannot convert in shards while it reads them."""
+    steps = [one for each in get_model_conversion_mapping(model) for one in getattr(each, "operations", ())]
+    for step in steps:
+        if not isinstance(step, MergeModulelist) and not (isinstance(step, Concatenate) and step.dim):
+            done = f"transformers rearranges its weights while it reads them ({type(step).__name__})"
+            remedy = "use launch.engine=zero3, where each process reads it whole"
+            raise UserError(f"model.name={name}: {done}, which is not possible in shards; {remedy}")
+    experts = min((len(weight) for weight in model.parameters() if weight.dim() == 3), default=0)
+    if steps and -(-experts // world) * (world - 1) >= experts:
+        raise UserError(
+            f"model.name={name}: its {experts} experts leave some of {world} processes none; use fewer"
+        )
+
+
+def write(tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
+    """Writes tensors of which each process holds its shards, synced to disk. Collective; raises what failed in any."""
+    try:
+        dcp.save(dict(tensors), checkpoint_id=folder)
+    except CheckpointException as error:
+        raise next(iter(error.failures.values()))[0] from error
+
+
+def read_into(tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
+    """Fills tensors with what `write` wrote, in any number of processes. Collective."""
+    try:
+        dcp.load(dict(tensors), checkpoint_id=folder)
+    except CheckpointException as error:
+        raise next(iter(error.failures.values()))[0] from error
+
+
+def shapes_in(folder: Path) -> dict[str, TensorStorageMetadata]:
+    """Shape and type of each tensor that `write` wrote."""
+    there = dcp.FileSystemReader(folder).read_metadata().state_dict_metadata
+    return {name: one for name, one in there.items() if isinstance(one, TensorStorageMetadata)}
+
+
+def read_whole(folder: Path) -> dict[str, torch.Tensor]:
+    """All tensors that `write` wrote, whole, in the memory of this process."""
+    found = {
+        name: torch.empty(one.size, dtype=one.properties.dtype) for name, one in shapes_in(folder).items()
+    }
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "torch.distributed is disabled")  # as it shall be
+        dcp.load(found, checkpoint_id=folder, no_dist=True)
+    return found
+
+
+def write_model(checkpoint: Path, target: Path) -> None:
+    """Writes a checkpoint in shards as transformers, or PEFT, loads it, with its tokenizer."""
+    weights = read_whole(checkpoint / SHARDS)
+    files = [path for path in checkpoint.iterdir() if path.suffix in (".json", ".jinja", ".model", ".txt")]
+    for file in files:
+        shutil.copy(file, target)
+    if (checkpoint / "adapter_config.json").is_file():
+        save_file(unnamed(weights), target / ADAPTERS)
+        return
+    dtype = next(iter(weights.values())).dtype
+    with torch.device("meta"):
+        model: Any = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(checkpoint), dtype=dtype)
+    model.save_pretrained(target, state_dict=weights)
+
+
+def unnamed(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Adapters' weights as PEFT writes them: without the name of the adapter."""
+    return {name.replace(".default", ""): value for name, value in weights.items()}
