@@ -1,6 +1,7 @@
 """Harbor task folders: what a task has of them, our own come back whole, and the rest is refused by name."""
 
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,26 @@ def test_what_a_task_shows(tmp_path: Path) -> None:
         "tests/test_outputs.py",
     }
     assert set(chess.check.binary) == {"environment/board.png", "tests/data.bin"}
+
+
+def test_a_reference_brings_what_lies_beside_the_script(tmp_path: Path) -> None:
+    files: dict[str, bytes | str] = {
+        "task.toml": "",
+        "instruction.md": "x",
+        "tests/test.sh": "x",
+        "solution/solve.sh": 'cat "$(dirname "$0")/a b/data"; "$(dirname "$0")/run.sh"\n',
+        "solution/a b/data": b"\0\xff\n",
+        "solution/run.sh": "#!/bin/sh\necho ran\n",
+    }
+    make(tmp_path / "one", files, ("solution/run.sh",))
+    (task,) = read(tmp_path)
+    inside = task.reference.replace("/solution", f"{tmp_path}/solution")
+    (tmp_path / "solution").mkdir()
+    (tmp_path / "solution/solve.sh").write_text(inside)
+    done = subprocess.run(
+        ["bash", tmp_path / "solution/solve.sh"], capture_output=True, cwd=tmp_path, check=True
+    )
+    assert done.stdout == b"\0\xff\nran\n"
 
 
 def test_what_cannot_be_carried_is_named_and_the_rest_goes_through(tmp_path: Path) -> None:

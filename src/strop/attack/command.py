@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Exit, Option
 
+from strop.attack.foreign_tasks import ForeignTasks, attack_tasks
 from strop.cli.options import grouped
 from strop_verify.core.errors import SandboxError, UserError
 
@@ -51,7 +52,10 @@ class ChosenAttacks:
         Option(metavar="NAME|MODULE:CALLABLE", help="compare with another grader: one known by name, jailed"),
     ] = None
     grader_at: Annotated[
-        Path | None, Option(help="where the known grader lies: a checkout, or another environment's packages")
+        Path | None,
+        Option(
+            help="where the known grader, or verifiers, lies: a checkout, or another environment's packages"
+        ),
     ] = None
     yes: Annotated[bool, Option("--yes", help="let the other grader run hostile code")] = False
     grace: Annotated[
@@ -63,6 +67,7 @@ class ChosenAttacks:
 @grouped
 def attack(
     wanted: ChosenAttacks,
+    theirs: ForeignTasks,
     json_file: Annotated[Path | None, Option("--json", help="file for counts and rows")] = None,
     table_file: Annotated[Path | None, Option("--table", help="file for a Markdown table")] = None,
     listing: Annotated[bool, Option("--list", help="list the attacks without running them")] = False,
@@ -70,19 +75,22 @@ def attack(
 ) -> None:
     """Try to cheat the grader, to break out of the jail and to outlive it.
 
-    Exit code 0 only if no attack succeeded, every honest answer passed and nothing was left over.
+    Exit code 0 only if no attack succeeded, every honest answer passed and nothing was left over. With --harbor or
+    --verifiers: only if no task pays a cheat, and every task pays its own solution.
     """
     from strop_verify.attacks.canary import Canaries
     from strop_verify.attacks.grader import Foreign
     from strop_verify.attacks.known import JailedGrader
     from strop_verify.attacks.suite import choose, load_suite
 
-    _refuse_mixed(wanted, listing, table_file)
+    _refuse_mixed(wanted, theirs, listing, table_file)
     only = {"language": wanted.language, "family": wanted.family, "name": wanted.name}
-    chosen = [] if wanted.answers or wanted.generate else choose(load_suite(), **only)
+    chosen = [] if wanted.answers or wanted.generate or theirs.asked else choose(load_suite(), **only)
     if listing:
         return _list(chosen)
-    _refuse_early(wanted, [f for f in (json_file, table_file) if f])
+    _refuse_early(wanted, theirs, [f for f in (json_file, table_file) if f])
+    if theirs.asked:
+        return attack_tasks(theirs, wanted.name, wanted.jail, wanted.grader_at, json_file)
     jails, grader = _jails(wanted.jail), wanted.grader
     known = JailedGrader(grader, wanted.grader_at) if grader is not None and _is_known(grader) else None
     with Canaries() as canaries:
@@ -107,26 +115,38 @@ def attack(
     _report(rows, ours, verbose)
 
 
-def _refuse_mixed(wanted: ChosenAttacks, listing: bool, table: Path | None) -> None:
-    """Options that say nothing about composed attacks, and those that say something only about them."""
+def _refuse_mixed(wanted: ChosenAttacks, theirs: ForeignTasks, listing: bool, table: Path | None) -> None:
+    """Options that say nothing about composed attacks or tasks of others, and those that belong to them alone."""
     others = {
-        "--answers": wanted.answers, "--grader": wanted.grader, "--name": wanted.name, "--family": wanted.family,
-        "--list": listing or None, "--table": table,
+        "--answers": wanted.answers, "--grader": wanted.grader, "--family": wanted.family, "--list": listing or None,
+        "--table": table,
     }  # fmt: skip
-    for what, value in others.items():
-        if wanted.generate and value is not None:
-            raise UserError(f"--generate composes its own attacks for this grader; leave {what} away")
+    for whose, attacks, more in (
+        (wanted.generate, "--generate composes its own attacks for this grader", {"--name": wanted.name}),
+        (
+            theirs.asked,
+            f"{theirs.asked} has its own attacks",
+            {"--generate": wanted.generate, "--language": wanted.language},
+        ),
+    ):
+        for what, value in {**others, **more}.items():
+            if whose and value is not None:
+                raise UserError(f"{attacks}; leave {what} away")
     for what, given in (("--seed", wanted.seed), ("--keep", wanted.keep)):
         if given and not wanted.generate:
             raise UserError(f"{what} belongs to --generate N; add that, or leave {what} away")
+    theirs.refuse_mixed()
 
 
-def _refuse_early(wanted: ChosenAttacks, files: Sequence[Path]) -> None:
+def _refuse_early(wanted: ChosenAttacks, theirs: ForeignTasks, files: Sequence[Path]) -> None:
     for path in files:
         if not path.parent.is_dir() or path.is_dir():
             raise UserError(f"cannot write {path}: its folder does not exist, or it is a folder itself")
-    if wanted.grader_at is not None and not (wanted.grader and _is_known(wanted.grader)):
-        raise UserError("--grader-at belongs to a grader known by name; add --grader NAME")
+    known = wanted.grader and _is_known(wanted.grader)
+    if wanted.grader_at is not None and not (known or theirs.verifiers):
+        raise UserError(
+            "--grader-at belongs to a grader known by name; add --grader NAME, or --verifiers PACKAGE"
+        )
     if wanted.grader is not None and not wanted.yes and not _is_known(wanted.grader):
         raise UserError(
             f"--grader {wanted.grader} runs hostile code with your rights, without a jail; only attacks marked "

@@ -4,7 +4,8 @@ Layout (harborframework.com/docs/tasks): `task.toml`, `instruction.md`, `environ
 `test.sh`, which is copied into the container afterwards, and `solution/` with `solve.sh`. The folder's name is the
 task's id. A row is such a folder: `name` and `files`, {path: {"text" or "base64", "executable"}}, see `harbor_folder`.
 
-1. `reference` is `solution/solve.sh`; the check holds what is below `tests/` and `environment/`, binary ones in base64.
+1. `reference` is `solution/solve.sh`, in front of it lines that write what lies beside it; the check holds what is
+   below `tests/` and `environment/`, binary ones in base64.
    Tasks that a jail cannot run are left out: those with several steps, other services or a GPU.
 2. A task that Strop exported is read back unchanged.
 
@@ -17,7 +18,10 @@ error, never as 0. `tests/strop-task.json` is the task itself, so reading the fo
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterator
+from pathlib import PurePosixPath
+from shlex import quote
 from typing import Any
 
 from strop.tasks.adapters import Adapter
@@ -179,12 +183,27 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         family="terminal",
         language="bash",
         statement=statement,
-        reference=_text(files, _SOLVE),
+        reference=_reference(files),
         check=_check(files, settings),
         topic=category if isinstance(category, str) else "",
         level=_LEVELS.get(level, 0) if isinstance(level, str) else 0,
         source=name,
     )
+
+
+def _reference(files: dict[str, dict[str, Any]]) -> str:
+    """The solution as an answer, which is one script: in front, lines that write the files beside it to /solution."""
+    solve = _text(files, _SOLVE)
+    lines = []
+    for path, file in files.items():
+        if path.startswith("solution/") and path != _SOLVE and solve:
+            data = (
+                str(file["base64"]) if "text" not in file else b64encode(str(file["text"]).encode()).decode()
+            )
+            place, folder = quote(f"/{path}"), quote(str(PurePosixPath("/", path).parent))
+            lines.append(f"mkdir -p {folder} && base64 -d > {place} <<'END'\n{data}\nEND\n")
+            lines += [f"chmod +x {place}\n"] if file.get("executable") else []
+    return "".join([*lines, solve])
 
 
 def _check(files: dict[str, dict[str, Any]], settings: dict[str, Any]) -> TerminalCheck:

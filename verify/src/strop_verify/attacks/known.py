@@ -6,6 +6,7 @@ lies in this environment, or in a folder that is named: a checkout, or another e
 
 import importlib.metadata
 import json
+import os
 import secrets
 import sys
 import time
@@ -101,7 +102,6 @@ class JailedGrader:
                 "folder of a checkout, or of the packages of another environment, by --grader-at"
             )
         self._ready: dict[tuple[str, str], Grade] = {}
-        self._source = Path(__file__).with_name("known_calls.py").read_text(encoding="utf-8")
 
     def deadline(self, task: Task) -> float:
         """The same for all."""
@@ -132,23 +132,36 @@ class JailedGrader:
         word.
         """
         same = {"grader": self.name.replace("-", "_"), "place": self._place, "seconds": _SECONDS}
-        token = secrets.token_hex(8)
-        lines = [json.dumps({"token": token, "at": at, **one, **same}) for at, one in enumerate(requests)]
-        reads = (sys.prefix, sys.base_prefix, self._place)
-        variables = {"PYTHONPATH": self._place, "HOME": "/app", "TMPDIR": "/app", "OMP_NUM_THREADS": "1"}
-        variables["PATH"] = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+        lines = [{"at": at, **one, **same} for at, one in enumerate(requests)]
         began = time.monotonic()
-        limits = replace(_LIMITS, wall_seconds=_SECONDS * (2 + len(requests)))
-        with Machine(limits=limits, jail=self._jail, environment=variables, read=reads) as machine:
-            machine.put({"/app/known_calls.py": self._source})
-            done = machine.run([sys.executable, "known_calls.py"], stdin="\n".join(lines))
+        replies = jailed("known_calls.py", lines, [self._place], _SECONDS * (2 + len(requests)), self._jail)
         seconds = (time.monotonic() - began) / len(requests)
         found: list[Grade | None] = [None] * len(requests)
-        for line in done.stdout.decode(errors="replace").split("\n"):
-            if line.startswith(token):
-                reply = json.loads(line.removeprefix(token))
-                found[reply["at"]] = _grade(reply, seconds)
+        for reply in replies:
+            found[reply["at"]] = _grade(reply, seconds)
         return found
+
+
+def jailed(
+    script: str, requests: Sequence[Mapping[str, Any]], places: Sequence[str], seconds: float, jail: str
+) -> list[dict[str, Any]]:
+    """What a file of this folder replies to the requests, run in the jail by this Python, in the order of its replies.
+
+    `places`: folders of packages that it may import besides this Python's own.
+    """
+    token, here = secrets.token_hex(8), Path(__file__).parent
+    variables = {
+        "PYTHONPATH": os.pathsep.join(places),
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+    }
+    variables |= {"HOME": "/app", "TMPDIR": "/app", "OMP_NUM_THREADS": "1"}
+    reads, limits = (sys.prefix, sys.base_prefix, *places), replace(_LIMITS, wall_seconds=seconds)
+    with Machine(limits=limits, jail=jail, environment=variables, read=reads) as machine:
+        machine.put({f"/app/{name}": (here / name).read_bytes() for name in {script, "known_calls.py"}})
+        lines = "\n".join(json.dumps({"token": token, **one}) for one in requests)
+        done = machine.run([sys.executable, script], stdin=lines)
+    told = done.stdout.decode(errors="replace").split("\n")
+    return [json.loads(line.removeprefix(token)) for line in told if line.startswith(token)]
 
 
 def _grade(reply: Mapping[str, Any], seconds: float) -> Grade:

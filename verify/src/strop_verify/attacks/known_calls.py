@@ -1,10 +1,10 @@
 """How graders of other projects are called. This file is run in the jail, by a Python that has the grader's package and
 nothing of Strop: standard library only.
 
-Input: a JSON line `{"token", "grader", "place", "answer", "calls" | "runs"}`, where `calls` are [arguments, expected]
-of the function `code` and `runs` are [input, output] of a program. Output: a line with the token and what the grader
-said. The jail has no System V semaphores and no sockets: what graders' processes say to each other goes through pipes
-and a file here (`_pipes_for_sockets`), under the same names.
+Input: JSON lines `{"token", "grader", "place", "answer", "calls" | "runs"}`, where `calls` are [arguments, expected]
+of the function `code` and `runs` are [input, output] of a program. Output: for each a line with the token of this run
+and what the grader said. The jail has no System V semaphores and no sockets: what graders' processes say to each
+other goes through pipes and a file here (`pipes_for_sockets`), under the same names.
 """
 
 import ast
@@ -69,7 +69,8 @@ class _Manager:
         pass
 
 
-def _pipes_for_sockets() -> None:
+def pipes_for_sockets() -> None:
+    """What processes of multiprocessing say to each other goes through files in the current folder."""
     _List.here = os.getcwd()
     here: Any = multiprocessing
     here.heap.Arena._dir_candidates = []
@@ -208,17 +209,23 @@ def _judge(request: Asked, said: int) -> None:
     os.mkdir(place)
     os.chdir(place)
     os.environ["TMPDIR"] = os.getcwd()
-    _pipes_for_sockets()
+    pipes_for_sockets()
     try:
         reply: Asked = {"grade": _called(request)}
     except BaseException as error:
         reply = {"error": f"{type(error).__name__}: {error}"[:300]}
     line = {"at": request["at"], **reply}
-    os.write(said, f"\n{request['token']} {json.dumps(line)}\n".encode())
+    say(said, request["token"], line)
     os._exit(0)
 
 
-def _wait(process: int, seconds: float) -> None:
+def say(channel: int, token: str, reply: Asked) -> None:
+    """Writes a reply, behind the token by which it is known."""
+    os.write(channel, f"\n{token} {json.dumps(reply)}\n".encode())
+
+
+def wait_for(process: int, seconds: float) -> None:
+    """Ends a child and its group when the time is over."""
     last = time.monotonic() + seconds
     while time.monotonic() < last and os.waitpid(process, os.WNOHANG) == (0, 0):
         time.sleep(0.005)
@@ -236,14 +243,14 @@ def main() -> None:
         os.dup2(null, number)
     first = requests[0]
     if len(requests) > 1:
-        _pipes_for_sockets()
+        pipes_for_sockets()
         with contextlib.suppress(Exception):
             _called({**first, "answer": "def code(x):\n    return None\n"})
     for request in requests:
         process = os.fork()
         if process == 0:
             _judge(request, said)
-        _wait(process, request["seconds"])
+        wait_for(process, request["seconds"])
 
 
 if __name__ == "__main__":

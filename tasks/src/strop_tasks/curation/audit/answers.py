@@ -74,15 +74,18 @@ def _of_python(task: Task) -> Iterator[Probe]:
 
 def _constants(name: str, values: list[Any]) -> Iterator[Probe]:
     for value in dict.fromkeys(map(repr, [*CONSTANTS, *values[:1]])):
-        body = f"def {name}(*args, **kwargs):\n    return {value}\n"
-        yield Probe("constant-passes", f"`return {value[:60]}`", body)
+        yield Probe("constant-passes", f"`return {value[:60]}`", _function(name, value))
     if values:
         yield from (_echo(name, place) for place in range(len(PLACES)))
 
 
 def _echo(name: str, place: int) -> Probe:
-    code = f"def {name}(*args, **kwargs):\n    return args[{place}]\n"
+    code = _function(name, f"args[{place}]")
     return Probe("constant-passes", f"returning the {PLACES[place]} argument", code)
+
+
+def _function(name: str, value: str) -> str:
+    return f"def {name}(*args, **kwargs):\n    return {value}\n"
 
 
 def _idle_edit(check: EditCheck) -> Iterator[Probe]:
@@ -108,11 +111,13 @@ def _of_calls(check: CasesCheck) -> Iterator[Finding]:
 
     for value in [*CONSTANTS, *(c.expected for c in check.cases[:1])]:
         if passes(itertools.repeat(value)):
-            yield fatal("constant-passes", f"the constant answer `return {value!r:.60}` passes")
+            text = f"the constant answer `return {value!r:.60}` passes"
+            yield fatal("constant-passes", text, _function(check.entry_point, repr(value)))
             break
     for number, place in enumerate(PLACES):
         if passes(c.args[number] for c in check.cases):
-            yield fatal("constant-passes", f"returning the {place} argument passes")
+            text = f"returning the {place} argument passes"
+            yield fatal("constant-passes", text, _function(check.entry_point, f"args[{number}]"))
     table = {plain_json([c.args, c.kwargs]): c.expected for c in check.cases if c.shown}
     known = passes(table.get(plain_json([c.args, c.kwargs]), _Nothing) for c in check.cases)
     if known and len(table) < len(check.cases):
@@ -130,15 +135,18 @@ def _of_programs(check: StdioCheck) -> Iterator[Finding]:
     shown = [c.stdout for c in check.cases if c.shown]
     for text in dict.fromkeys(["0", "1", "YES", "NO", "-1", check.cases[0].stdout]):
         if text.strip() and passes(itertools.repeat(text)):
-            yield fatal("constant-passes", f"the constant answer `print({text!r:.60})` passes")
+            said = f"the constant answer `print({text!r:.60})` passes"
+            yield fatal("constant-passes", said, f"print({text!r}, end='')\n")
             break
     if passes(itertools.repeat("")):
-        yield fatal("exit-passes", "a program that does nothing passes")
+        yield fatal("exit-passes", "a program that does nothing passes", "pass\n")
     if passes(c.stdin for c in check.cases):
-        yield fatal("constant-passes", "the echo of its input passes")
+        echo = "import sys\nprint(sys.stdin.read(), end='')\n"
+        yield fatal("constant-passes", "the echo of its input passes", echo)
     table = {c.stdin.strip(): c.stdout for c in check.cases if c.shown}
     if len(shown) > 1 and passes(itertools.repeat("".join(shown))):
-        yield fatal("cheat-passes", "printing all shown outputs passes")
+        code = f"print({''.join(shown)!r}, end='')\n"
+        yield fatal("cheat-passes", "printing all shown outputs passes", code)
     if len(table) < len(check.cases) and passes(table.get(c.stdin.strip()) for c in check.cases):
         yield fatal("cheat-passes", "a table of the shown cases passes")
 

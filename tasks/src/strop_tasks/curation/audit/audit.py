@@ -136,14 +136,15 @@ class _Audit:
             left = [
                 n for n, future in zip(left, answers, strict=True) if strength.told_apart(future.result())
             ]
-        self._add(strength.strength_findings(noticed, len(left), self.settings, proven=proven))
+        missed = [faulty[n] for n in left]
+        self._add(strength.strength_findings(noticed, missed, self.settings, proven=proven))
 
 
 def _trial_findings(trials: "list[tuple[Probe, Future[Verdict]]]") -> Iterable[Finding]:
     for probe, future in trials:
         verdict = future.result()
         if verdict.passed:
-            yield fatal(probe.code, f"{probe.name} passes")
+            yield fatal(probe.code, f"{probe.name} passes", probe.answer)
         elif not verdict.scored:
             yield fatal("unverifiable", f"{probe.name}: {verdict.detail or 'no verdict'}")
             return

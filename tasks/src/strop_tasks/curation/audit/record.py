@@ -32,16 +32,18 @@ class Finding(Record):
     """`fatal`: not to be trained on. `warning`: worth a look."""
     text: str
     """One line. It holds no measured numbers, so a repeated audit gives the same text."""
+    answer: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    """A wrong answer that passes, where the finding is about one."""
 
 
-def fatal(code: Code, text: str) -> Finding:
+def fatal(code: Code, text: str, answer: str | None = None) -> Finding:
     """A reason not to train on the task."""
-    return Finding(code=code, severity="fatal", text=text)
+    return Finding(code=code, severity="fatal", text=text, answer=answer)
 
 
-def warning(code: Code, text: str) -> Finding:
+def warning(code: Code, text: str, answer: str | None = None) -> Finding:
     """Something worth a look."""
-    return Finding(code=code, severity="warning", text=text)
+    return Finding(code=code, severity="warning", text=text, answer=answer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,15 +174,15 @@ def all_noticed(verdicts: list[Verdict]) -> bool:
 
 
 def strength_findings(
-    noticed: int, missed: int, settings: AuditSettings, *, proven: bool
+    noticed: int, missed: Sequence[str], settings: AuditSettings, *, proven: bool
 ) -> Iterator[Finding]:
-    """`weak-tests`, from the numbers of faults; `proven`: the missed ones are known to change results."""
-    total = noticed + missed
+    """`weak-tests`, from the faults that the tests notice and those that they miss; `proven`: these change results."""
+    total, answer = noticed + len(missed), missed[0] if missed and proven else None
     if total < FEWEST or not missed:
         return
     text = f"the tests notice {noticed} of {total} faults put into the reference"
     least = settings.weak_below * (1 if proven else _UNPROVEN) * total
     if noticed < least and (proven or total >= _FEWEST_UNPROVEN):
-        yield fatal("weak-tests", text)
+        yield fatal("weak-tests", text, answer)
     elif noticed < settings.doubt_below * total:
-        yield warning("weak-tests", text)
+        yield warning("weak-tests", text, answer)

@@ -1,0 +1,69 @@
+"""Which tasks of other projects reward an answer that solves nothing: one row a task, as a table and as JSON."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from strop_verify.attacks.cheats import PaidTask
+from strop_verify.core import files
+from strop_verify.core.text import printable
+
+
+def sums(rows: Sequence[PaidTask]) -> dict[str, int]:
+    """The counts of tasks that the last line tells."""
+    judged = [row for row in rows if not row.not_judged]
+    return {
+        "tasks": len(rows),
+        "judged": len(judged),
+        "paying": sum(bool(row.pays) for row in judged),
+        "solution_failed": sum(bool(row.failed) for row in judged),
+    }
+
+
+def by_cheat(rows: Iterable[PaidTask]) -> dict[str, list[int]]:
+    """[tasks that pay it, tasks that it was tried on], by cheat."""
+    found: dict[str, list[int]] = {}
+    for row in rows:
+        for name in row.rewards:
+            pair = found.setdefault(name, [0, 0])
+            pair[0] += name in row.pays
+            pair[1] += 1
+    return found
+
+
+def table(rows: Iterable[PaidTask]) -> Table:
+    """One line a task that was judged: the reward of its solution, and of each cheat that it pays."""
+    found = Table(header_style="bold")
+    for name in ("task", "solution", "pays"):
+        found.add_column(name, overflow="fold")
+    for row in rows:
+        if not row.not_judged:
+            solution = "none" if row.solution is None else f"{row.solution:g}"
+            paid = ", ".join(f"{name} {row.rewards[name]:g}" for name in row.pays)
+            cells = (row.task, f"{solution}: {row.failed}" if row.failed else solution, paid or "nothing")
+            style = "red" if row.pays else "yellow" if row.failed else None
+            found.add_row(*(Text(printable(cell)) for cell in cells), style=style)
+    return found
+
+
+def lines(rows: Sequence[PaidTask]) -> list[str]:
+    """What stands below the table: tasks that were not judged, sums by cheat, sums."""
+    told = [f"not judged: {row.task}: {row.not_judged}" for row in rows if row.not_judged]
+    counts = (f"{name} {paid} of {tried}" for name, (paid, tried) in by_cheat(rows).items())
+    total = ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in sums(rows).items())
+    return [*map(printable, told), "paid: " + ", ".join(counts), total]
+
+
+def write_json(rows: Sequence[PaidTask], path: Path) -> None:
+    """Sums, counts by cheat, and every row with what it pays."""
+    report = {
+        **sums(rows),
+        "cheats": {name: {"paying": paid, "tried": tried} for name, (paid, tried) in by_cheat(rows).items()},
+        "rows": [{**asdict(row), "pays": row.pays} for row in rows],
+    }
+    with files.atomic(path) as file:
+        file.write(json.dumps(report, indent=1).encode("utf-8", "backslashreplace") + b"\n")

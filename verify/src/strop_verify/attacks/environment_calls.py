@@ -1,0 +1,270 @@
+"""How an environment package of verifiers is asked for its rewards. This file is run in the jail, beside `known_calls`,
+by a Python that has the packages and nothing of Strop: standard library only.
+
+Input: a JSON line `{"token", "package", "cheats": {name: text}, "start", "count", "seconds"}`. Output: JSON lines,
+behind the token: `{"refused"}`, or for each task `{"task", "solution", "rewards", "notes"}`, then `{"left"}`.
+Every reply is scored in a process of its own. Process pools of reward functions run in that process, since the jail
+has no semaphores.
+"""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import functools
+import importlib
+import itertools
+import json
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+known: Any = importlib.import_module("known_calls")
+Row = dict[str, Any]
+_SOLUTIONS = (
+    "answer",
+    "solution",
+    "canonical_solution",
+    "reference",
+    "ground_truth",
+    "gold",
+    "target",
+    "expected",
+)
+"""Fields of a row that may hold what is right."""
+_NAME = re.compile(r"\b(?:def|assert|entry_point|fn_name|function_name)\W{1,6}(\w+)")
+_USUAL = ("solution", "solve", "main")
+
+
+class ReplyTask:
+    """One task: its row, its prompt as text, and how a reply is scored."""
+
+    def __init__(
+        self, name: str, row: Row, prompt: str, score: Callable[[str], float], parser: Any = None
+    ) -> None:
+        self.name, self.row, self.prompt, self.score, self._parser = name, row, prompt, score, parser
+
+    def solutions(self) -> list[str]:
+        """What the row says is right, as texts."""
+        info = self.row.get("info")
+        places = [self.row, info if isinstance(info, Mapping) else {}]
+        found = [place[key] for place in places for key in _SOLUTIONS if key in place]
+        return list(
+            dict.fromkeys(
+                str(one) for one in found if isinstance(one, str | int | float) and str(one).strip()
+            )
+        )
+
+    def filled(self, text: str) -> str:
+        """A cheat for this task."""
+        named = _NAME.findall(f"{self.prompt} {json.dumps(self.row, default=str)}")
+        names = list(dict.fromkeys([*named, *_USUAL]))
+        return text.replace("@NAMES@", repr(names)).replace("@PROMPT@", self.prompt)
+
+    def forms(self, text: str) -> list[str]:
+        """A reply as environments read it: bare, as code, boxed, between tags, and as the parser has it."""
+        found = [text, f"```python\n{text}\n```", f"\\boxed{{{text}}}", f"<answer>{text}</answer>"]
+        field, form = getattr(self._parser, "answer_field", None), getattr(self._parser, "format", None)
+        if callable(form) and isinstance(field, str):
+            with contextlib.suppress(Exception):  # a parser may ask for further fields
+                found.append(str(form(**{field: text})))
+        return found
+
+
+class _Here(concurrent.futures.Executor):
+    """In place of a pool of processes: works where it is asked."""
+
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    def submit(
+        self, work: Callable[..., Any], /, *args: Any, **kwargs: Any
+    ) -> "concurrent.futures.Future[Any]":
+        done: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        try:
+            done.set_result(work(*args, **kwargs))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+
+class _Raised(logging.Handler):
+    """Keeps the first error that is logged: verifiers logs what a reward function raises, and takes 0."""
+
+    said = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno >= logging.ERROR:
+            self.said = self.said or record.getMessage()
+
+
+def reply_tasks(package: str) -> Iterator[ReplyTask]:
+    """The tasks of a package. Raises ValueError for one that replies alone cannot answer, with what it needs."""
+    name = package.replace("-", "_").rpartition("/")[2]
+    if hasattr(importlib.import_module(name), "load_environment"):
+        return _of_environment(name)
+    return _of_taskset(name)
+
+
+def _of_environment(name: str) -> Iterator[ReplyTask]:
+    """Of a module with `load_environment`, as verifiers before 0.4 has them: its data set, its rubric."""
+    vf: Any = importlib.import_module("verifiers")
+    types: Any = importlib.import_module("verifiers.types")
+    environment = vf.load_environment(name)
+    if not isinstance(environment, vf.SingleTurnEnv):
+        raise ValueError(f"it is a {type(environment).__name__}: only environments of one reply can be asked")
+    try:
+        rows = environment.get_dataset()
+    except ValueError:  # it has data for evaluation alone
+        rows = environment.get_eval_dataset()
+    for number, row in enumerate(rows):
+        if isinstance(row.get("info"), str):
+            row["info"] = json.loads(row["info"] or "{}")
+        prompt = row["prompt"]
+        text = prompt if isinstance(prompt, str) else "\n\n".join(str(part["content"]) for part in prompt)
+
+        def score(reply: str, row: Row = row) -> float:
+            said = [types.AssistantMessage(role="assistant", content=reply)]
+            return asyncio.run(_scored(environment, types.State(input=dict(row)), row, said))
+
+        yield ReplyTask(f"{row.get('example_id', number)}", row, text, score, environment.parser)
+
+
+async def _scored(environment: Any, state: Any, row: Row, said: list[Any]) -> float:
+    """The reward of a rollout of one turn, by the environment's own rubric."""
+    step = {"prompt": row["prompt"], "completion": said, "response": None, "tokens": None, "reward": None}
+    state["completion"] = said
+    if state.get("task") is None:
+        state["task"] = dict(row)
+    same = {"reward": None, "metrics": None, "error": None, "is_completed": True, "is_truncated": False}
+    for key, value in {**same, "trajectory": [{**step, "advantage": None, "extras": {}}]}.items():
+        state[key] = value
+    state = await environment.setup_state(state) or state
+    rubric = environment.rubric
+    if getattr(rubric, "has_group_rewards", False):
+        await rubric.score_group([state])
+    else:
+        await rubric.score_rollout(state)
+    return float(state["reward"])
+
+
+def _of_taskset(name: str) -> Iterator[ReplyTask]:
+    """Of a taskset of verifiers 0.4: its tasks, their reward methods."""
+    vf: Any = importlib.import_module("verifiers.v1")
+    taskset = vf.load_taskset(vf.taskset_config_type(name)(id=name))
+    if vf.environment_class(name) is not vf.SingleAgentEnv or type(taskset).toolsets(taskset.config):
+        raise ValueError("it has tools or an environment of its own: only tasks of one reply can be asked")
+    for task in taskset:
+        data = task.data
+        prepared = [
+            one for one in ("setup", "finalize") if getattr(type(task), one) is not getattr(vf.Task, one)
+        ]
+        if (
+            type(task).NEEDS_CONTAINER
+            or data.image
+            or data.prompt is None
+            or prepared
+            or type(task).toolsets(task.config)
+        ):
+            raise ValueError(
+                "its tasks need a container, tools, a setup or a user: only tasks of one reply can be asked"
+            )
+
+        def score(reply: str, task: Any = task) -> float:
+            return asyncio.run(_scored_task(vf, task, reply))
+
+        row = data.model_dump(mode="json", exclude_defaults=True)
+        yield ReplyTask(data.name or data.id or str(data.idx), row, data.prompt_text, score)
+
+
+async def _scored_task(vf: Any, task: Any, reply: str) -> float:
+    kind: Any = type(task)
+    state: Any = importlib.import_module("verifiers.v1.state").state_cls(kind)()
+    asked = vf.UserMessage(content=task.data.prompt_text)
+    nodes = [
+        vf.MessageNode(parent=None, message=asked, sampled=False),
+        vf.MessageNode(parent=0, message=vf.AssistantMessage(content=reply), sampled=True),
+    ]
+    trace = vf.Trace(
+        task=vf.TraceTask(type=kind.__name__, data=task.data, key=task.key, hash=task.hash),
+        state=state,
+        agent=vf.AgentInfo(config=vf.AgentConfig(runtime=vf.SubprocessConfig())),
+        nodes=nodes,
+    )
+    await task.score(trace)
+    if not trace.rewards or None in trace.rewards.values():
+        raise ValueError("a reward needs a runtime, or none was given")
+    return float(trace.reward)
+
+
+def _apart(task: ReplyTask, reply: str, seconds: float) -> Row:
+    """{"reward"}, {"note"} or both, from a process of its own; neither if that ended before."""
+    read, write = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.setsid()
+        os.mkdir(str(os.getpid()))
+        os.chdir(str(os.getpid()))
+        known.pipes_for_sockets()
+        raised = _Raised()
+        logging.getLogger("verifiers").addHandler(raised)
+        try:
+            said: Row = {"reward": task.score(reply)}
+            said |= {"note": raised.said[:300]} if raised.said else {}
+        except BaseException as error:
+            said = {"note": f"{type(error).__name__}: {error}"[:300]}
+        os.write(write, json.dumps(said).encode())
+        os._exit(0)
+    os.close(write)
+    known.wait_for(process, seconds)
+    os.set_blocking(read, False)
+    try:
+        return dict(json.loads(os.read(read, 1 << 16)))
+    except (BlockingIOError, ValueError):
+        return {"note": "its process ended without a reward"}
+    finally:
+        os.close(read)
+
+
+def _best(task: ReplyTask, texts: list[str], seconds: float) -> tuple[float | None, str]:
+    """The highest reward of these replies in any form, and what was said where nothing else came."""
+    replies = dict.fromkeys(form for text in texts for form in task.forms(text))
+    told = [_apart(task, reply, seconds) for reply in replies]
+    clean = [one["reward"] for one in told if "reward" in one]
+    notes = [one["note"] for one in told if "note" in one]
+    return max(clean, default=None), notes[0] if len(notes) == len(told) else ""
+
+
+def main() -> None:
+    """Asks `count` tasks from `start` on."""
+    asked = json.loads(sys.stdin.readline())
+    out, null = os.dup(1), os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(null, number)
+    say = functools.partial(known.say, out, asked["token"])
+    concurrent.futures.ProcessPoolExecutor = _Here  # type: ignore[misc,assignment]
+    try:
+        found = list(
+            itertools.islice(
+                reply_tasks(asked["package"]), asked["start"], asked["start"] + asked["count"] + 1
+            )
+        )
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}" if type(error) is not ValueError else str(error)
+        say({"refused": said})
+        return
+    with contextlib.suppress(Exception):
+        found[0].score("...")  # what a package loads when it is first used, it has loaded in every fork
+    for task in found[: asked["count"]]:
+        solutions, seconds = task.solutions(), asked["seconds"]
+        solution = _best(task, solutions, seconds) if solutions else (None, "")
+        tried = {name: _best(task, [task.filled(text)], seconds) for name, text in asked["cheats"].items()}
+        notes = {name: note for name, (_, note) in {"solution": solution, **tried}.items() if note}
+        rewards = {name: reward for name, (reward, _) in tried.items()}
+        say({"task": task.name, "solution": solution[0], "rewards": rewards, "notes": notes})
+    say({"left": len(found) > asked["count"]})
+
+
+if __name__ == "__main__":
+    main()
