@@ -124,7 +124,9 @@ def test_doctor_for_programs(strop):
         layer.name: layer.active for layer in probe().layers
     }
     assert said["jails"] == list(jail_names()) and said["packages"]["torch"]
-    assert said.keys() > {"toolchains", "packages", "hardware", "models"}
+    assert said.keys() > {"images", "toolchains", "packages", "hardware", "models"}
+    works = "namespaces" in jail_names() and probe().layer("landlock").active
+    assert said["images"]["as a root"].startswith("works: " if works else "no: ")
 
 
 def test_doctor_reports_the_jail(strop):
@@ -135,6 +137,6 @@ def test_doctor_reports_the_jail(strop):
     for layer in probe().layers:
         assert re.search(rf"│ {layer.name} +│ {'on ' if layer.active else 'OFF'} │", done.stdout), layer
     assert f"available here (sandbox.jail): {', '.join(jail_names())}; auto is " in done.stdout
-    for section in ("toolchains", "packages", "hardware", "models"):
+    for section in ("images", "toolchains", "packages", "hardware", "models"):
         assert f"\n{section}\n" in done.stdout
     assert "\x1b" not in done.stdout

@@ -5,9 +5,11 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import platform
 import shutil
 import subprocess
+import sys
 import tarfile
 from dataclasses import dataclass, replace
 from functools import cache
@@ -15,11 +17,15 @@ from pathlib import Path
 
 import zstandard
 
+from strop_verify.sandbox.interpreter import interpreter
+from strop_verify.sandbox.packages import TESTS, site_of
+
 TYPES = {
     "file": tarfile.REGTYPE, "folder": tarfile.DIRTYPE, "link": tarfile.SYMTYPE, "hard": tarfile.LNKTYPE,
     "device": tarfile.CHRTYPE, "pipe": tarfile.FIFOTYPE,
 }  # fmt: skip
 MACHINE = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), "")
+PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
 ABOVE, BELOW = "..", "."
 
 
@@ -76,6 +82,27 @@ def programs():
         Entry("etc/passwd", text="root:x:0:0::/root:/bin/sh\n"),
         *(Entry(name, mode=0o755, text=path.read_bytes()) for name, path in found.items()),
     )
+
+
+UNUSED = {"lib2to3", "tkinter", "ensurepip", "pydoc_data", "idlelib", "sqlite3", "distutils"}
+"""Folders of Python that no test needs."""
+
+
+@cache
+def python():
+    """Entries of this Python with pytest below /opt/python, and the shared libraries that it loads."""
+    top, site = interpreter(), Path(site_of(TESTS).packages)
+    found = {}
+    for folder, place in ((top, "opt/python"), (site, f"opt/python/lib/{PYTHON}/site-packages")):
+        for path, folders, names in os.walk(folder, followlinks=True):
+            folders[:] = sorted({*folders} - UNUSED)
+            inside = Path(path).relative_to(folder)
+            found |= {f"{place}/{inside / name}": Path(path, name) for name in names}
+    objects = [path for name, path in found.items() if ".so" in name or "/bin/python3" in name]
+    told = subprocess.run(["ldd", *objects], capture_output=True, text=True).stdout
+    for path in {word for word in told.split() if word.startswith("/") and not word.endswith(":")}:
+        found[f"{'usr' if path.startswith('/lib') else ''}{path}".lstrip("/")] = Path(path)
+    return tuple(Entry(name, mode=0o755, text=path.read_bytes()) for name, path in sorted(found.items()))
 
 
 def tar_of(entries, **pax):

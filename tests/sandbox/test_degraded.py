@@ -28,7 +28,8 @@ try:
     open_box(jail="namespaces")
 except Exception as error:
     refused = f"{type(error).__name__}: {error}"
-print(json.dumps([jail_names(), printed, verdicts, off, refused]))
+from strop.cli.doctor import _image_fault
+print(json.dumps([jail_names(), printed, verdicts, off, refused, _image_fault()]))
 """
 
 
@@ -37,10 +38,11 @@ def test_without_namespaces_the_jail_is_weaker_and_says_so() -> None:
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=300, env={**os.environ}
     )
     assert done.returncode == 0, done.stderr
-    names, printed, verdicts, off, refused = json.loads(done.stdout)
+    names, printed, verdicts, off, refused, image = json.loads(done.stdout)
     assert set(names) <= {"minimal", "slot-uid"} and "minimal" in names
     assert printed == "b" and verdicts == ["passed", "failed"]
     assert "namespaces" in off and "not permitted" in off["namespaces"]
+    assert "cannot have the image" in image and "\n" not in image
     assert refused.startswith(
         "SandboxError: sandbox.jail=namespaces does not work on this machine (namespaces: "
     )

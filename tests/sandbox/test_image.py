@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from tests.needs import need
 from tests.sandbox.image_files import Entry, Refused, layout, packed, programs, saved, stacked, tar_of
 
+from strop_verify.core.cache import kept_dir
 from strop_verify.core.errors import SandboxError, UserError
 from strop_verify.sandbox import kernel, namespaces
 from strop_verify.sandbox.box import open_box
-from strop_verify.sandbox.image import open_image, stored
+from strop_verify.sandbox.image import LIMIT, open_image, stored
 from strop_verify.sandbox.image_layer import LayerFault, unpack
 from strop_verify.sandbox.image_root import ImageRoot
 from strop_verify.sandbox.interpreter import interpreter
@@ -342,6 +343,26 @@ def test_a_store_finds_images_by_name_and_says_how_to_fetch_others(tmp_path):
         with pytest.raises(UserError) as refused:
             stored(tmp_path, name)
         assert str(refused.value).endswith(f"fetch it: skopeo copy docker://{name} oci:{tmp_path}/{place}")
+
+
+def test_layers_go_when_they_are_too_many_and_no_process_uses_them(tmp_path, monkeypatch):
+    monkeypatch.setenv(LIMIT, "0.00003")  # one layer of 20,480 bytes, not two
+    sources = [
+        f"oci:{layout(tmp_path / name, [tar_of([Entry('file', text=name * 9000)])])}" for name in "abcd"
+    ]
+    place = kept_dir() / "layers"
+    chains = lambda: {one.name for one in place.iterdir() if not one.name.startswith(".")}  # noqa: E731
+    used = open_image(sources[0])
+    (mine,) = chains()
+    code = "import sys; from strop_verify.sandbox.image import open_image; open_image(sys.argv[1])"
+    for source in sources[1:]:  # each by a process that ends
+        before = chains()
+        subprocess.run([sys.executable, "-c", code, source], check=True)
+        assert mine in chains() and len(chains()) == 2 and len(chains() - before) == 1
+    del used
+    last = open_image(sources[1])
+    assert mine not in chains() and (Path(last.layers[0]) / "file").read_text() == "b" * 9000
+    assert (Path(open_image(sources[0]).layers[0]) / "file").read_text() == "a" * 9000
 
 
 # What programs find, in both kinds of jail that have a root of their own.

@@ -213,6 +213,14 @@ echo $reward > /logs/verifier/reward.txt
             "mkdir pytest; touch pytest/__init__.py; echo > pytest/__main__.py",
         ):
             assert judge.verify(cart, hostile).outcome is Outcome.FAILED, hostile
+        right, wrong = "return sum(prices)", "return 0"
+        diff = f"--- a/cart.py\n+++ b/cart.py\n@@ -1,2 +1,2 @@\n def total(prices):\n-    {wrong}\n+    {right}\n"
+        lines = "\n+".join(suite.strip().split("\n"))
+        added = f"--- /dev/null\n+++ b/test_cart.py\n@@ -0,0 +1,5 @@\n+{lines}\n"
+        row = WorkspaceCheck(image=source, patch=added, failing=["test_cart.py::test_it"])
+        mend = Task(id="mend", family="swe", statement="Mend.", reference=diff, check=row)
+        assert judge.verify(mend, diff).outcome is Outcome.PASSED
+        assert judge.verify(mend, diff.replace("+    return", "+    return 1 +")).outcome is Outcome.FAILED
     recipe = tmp_path / "plays.yaml"
     recipe.write_text(
         "tasks: {source: 'toy-repositories:6', environment: {type: workspace, turns: 8}}\n"

@@ -1,10 +1,11 @@
-"""`strop doctor`: what works on this machine: jail, toolchains, packages, hardware, models."""
+"""`strop doctor`: what works on this machine: jail, images, toolchains, packages, hardware, models."""
 
 import json
 import os
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -118,6 +119,35 @@ def _show(report: "JailReport", facts: dict[str, Any], sections: dict[str, dict[
         )
 
 
+def _images() -> Iterator[Row]:
+    fault = _image_fault()
+    yield "as a root", f"no: {fault}" if fault else "works: a program ran and wrote above an image's layer"
+    yield "skopeo", shutil.which("skopeo") or "not found: it fetches images into a store"
+
+
+def _image_fault() -> str:
+    """Why a container image cannot be the root of a play here; empty if a small one can."""
+    from strop_verify.core.cache import kept_dir
+    from strop_verify.core.errors import SandboxError
+    from strop_verify.sandbox import open_box
+    from strop_verify.sandbox.confine import PROGRAMS_READ, SYSTEM_READ
+    from strop_verify.sandbox.image import Image
+
+    read = (*SYSTEM_READ, *PROGRAMS_READ)  # its programs are this machine's
+    try:
+        with tempfile.TemporaryDirectory(dir=kept_dir()) as layer:
+            Path(layer).chmod(0o755)
+            (Path(layer) / "file").write_text("layer")
+            image = Image("oci:a small one", (layer,))
+            with open_box(image=image, read=read) as box, box.work() as work:
+                script = "cat /file && echo above > /file && cat /file"
+                done = work.run(["/bin/sh", "-c", script], profile="build")
+    except (SandboxError, OSError) as error:
+        return " ".join(str(error).split())
+    said = (done.stdout + done.stderr).decode(errors="replace")
+    return "" if said == "layerabove\n" else f"a program ended with {done.status}: {said.strip()[-200:]}"
+
+
 def _toolchains() -> Iterator[Row]:
     yield "python", f"{sys.version.split()[0]} ({sys.executable})"
     for name in TOOLCHAINS:
@@ -182,7 +212,13 @@ def _cached(title: str, folder: Path, pattern: str) -> Iterator[Row]:
     yield title, f"{folder}: {', '.join(names) or 'empty'}"
 
 
-_SECTIONS = {"toolchains": _toolchains, "packages": _packages, "hardware": _hardware, "models": _models}
+_SECTIONS = {
+    "images": _images,
+    "toolchains": _toolchains,
+    "packages": _packages,
+    "hardware": _hardware,
+    "models": _models,
+}
 
 
 def _print(text: str) -> None:

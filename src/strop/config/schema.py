@@ -151,6 +151,9 @@ class EvaluationConfig(Section):
     room: int = Field(default=1, ge=1)
     """Above 1: a control for `greedy`. The initial model also answers greedily with this many times
     sampling.max_tokens, and the trained model is compared with it: what was learned besides finishing in time."""
+    resampled: bool | None = None
+    """Compare plays with the same model's answers in one turn, until they have as many sampled tokens. null: where the
+    environment has this control (feedback)."""
     controls: list[Literal["ssd", "rft", "warm"]] = Field(default=[])
     """Trained after the run from the same start, on the same tasks, with the same compute, and compared with it:
     ssd, on the model's own answers; rft, on those that passed; warm, on the references."""

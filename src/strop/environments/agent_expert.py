@@ -1,4 +1,5 @@
-"""What an expert says to an agent: the known answer, in the calls or the words that the agent asks for.
+"""What an expert says to an agent: the known answer, in the calls or the words that the agent asks for. In a shell it
+looks around before it changes files, as the expert of `workspace` does.
 
 Either the agent lists tools, one of which is a shell, writes files or runs Python; or it lists none, and its prompt
 says how to write commands, edits or code. The expert guesses what a tool does from the names of its arguments, so its
@@ -8,9 +9,11 @@ failure with an agent says nothing about that agent.
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from random import Random
 from typing import Any
 
 from strop.environments.task_tree import solution_of, tree_of
+from strop.environments.workspace import demonstrated
 from strop.policies.chat_wire import ChatRequest
 from strop.policies.tool_calls import ToolCall
 from strop_verify.core.task import Task
@@ -32,21 +35,38 @@ _FOLDER = re.compile(
 _FENCE = re.compile(r"```(\w*bash\w*)\n")
 
 
-class AgentExpert:
-    """The expert of one play. `before`, `after`: path -> text of each file that changes, None where it is absent."""
+_LOOKS = ("search", "read", "edit")
+"""The tools of `workspace` whose calls become commands of a shell."""
+_READ = 30
+"""Lines that the expert reads of a long file."""
 
-    def __init__(self, before: Mapping[str, str | None], after: Mapping[str, str | None]) -> None:
+
+class AgentExpert:
+    """The expert of one play.
+
+    before, after  path -> text of each file that changes, None where it is absent
+    calls          of the workspace's tools, which a shell's commands stand for
+    """
+
+    def __init__(
+        self,
+        before: Mapping[str, str | None],
+        after: Mapping[str, str | None],
+        calls: Iterator[ToolCall],
+    ) -> None:
         self._before, self._after = before, after
         self._left: list[str] = list(after)
+        self._commands = self._shell(calls)
 
     @classmethod
-    def of(cls, task: Task) -> "AgentExpert | None":
-        """The expert for a task; None if its answer is not known."""
+    def of(cls, task: Task, turns: int, rng: Random) -> "AgentExpert | None":
+        """The expert for a task and a number of turns; None if its answer is not known."""
+        calls = demonstrated(task, turns, _LOOKS, rng)
         if task.edit is not None:
             after = dict(task.edit.oracle)
-            return cls({path: task.edit.files.get(path) for path in after}, after) if after else None
+            return cls({path: task.edit.files.get(path) for path in after}, after, calls) if after else None
         name, known = solution_of(task), f"{task.reference.rstrip()}\n"
-        return cls({name: tree_of(task)[name].decode()}, {name: known}) if known.strip() else None
+        return cls({name: tree_of(task)[name].decode()}, {name: known}, calls) if known.strip() else None
 
     def answers(self, asked: Callable[[], ChatRequest]) -> Iterator[str]:
         """The answers in order. `asked()` gives the request that the next one answers."""
@@ -65,11 +85,11 @@ class AgentExpert:
         return request.tools.form.write(call) if call else self._last()
 
     def _change(self, tools: Sequence[Any], prompt: str) -> ToolCall | None:
-        """A call that changes the next file, or, with a shell or Python, all remaining files."""
+        """A call that changes the next file; of a shell its next command; of Python all remaining changes."""
         for tool in tools:
             if (name := _argument(tool, _SHELL)) and not _argument(tool, _PATH):
-                command, self._left = "\n".join(map(self._by_shell, self._left)), []
-                return ToolCall(tool["name"], _filled(tool, {name: command}))
+                command = self._command()
+                return ToolCall(tool["name"], _filled(tool, {name: command})) if command else None
         for tool in tools:
             path, text = _argument(tool, _PATH), _argument(tool, _TEXT)
             there, here = _argument(tool, _OLD), _argument(tool, _NEW)
@@ -104,16 +124,40 @@ class AgentExpert:
         if self._left and "<<<<<<< SEARCH" in prompt:
             paths, self._left = self._left, []
             return "\n\n".join(map(self._as_edit, paths))
-        if fence and (self._left or (marker := _MARKER.search(prompt))):
-            commands = "\n".join(map(self._by_shell, self._left)) if self._left else f"echo {marker[1]}"  # type: ignore[index]
-            self._left = []
-            return f"I change the file.\n\n```{fence[1]}\n{commands}\n```"
+        marker = _MARKER.search(prompt)
+        if fence and (command := self._command() or (f"echo {marker[1]}" if marker else "")):
+            return f"I go on.\n\n```{fence[1]}\n{command}\n```"
         return self._last()
 
     def _last(self) -> str:
         """The whole file as a fenced block, for agents that read one; also the expert's last words."""
         path, self._left = next(iter(self._after)), []
         return f"Done.\n\n{path}\n```{path.rpartition('.')[2].replace('py', 'python')}\n{self._after[path] or ''}```"
+
+    def _command(self) -> str:
+        """The next command of a shell; empty if the files are changed."""
+        command = next(self._commands, "")
+        if not command:
+            self._left = []
+        return command
+
+    def _shell(self, calls: Iterator[ToolCall]) -> Iterator[str]:
+        """Commands that look at and change files; where the calls do not lead there, the whole files."""
+        texts, made = dict(self._before), list[str]()
+        for name, given in calls:
+            path = shlex.quote(given.get("path", "."))
+            if name == "search":
+                made.append(f"grep -rnE {shlex.quote(given['pattern'])} {path}")
+            elif name == "read":
+                first = given.get("start")
+                made.append(f"cat -n {path}" + (f" | sed -n '{first},{first + _READ}p'" if first else ""))
+            elif name == "edit":
+                text = texts[given["path"]] or ""
+                made.append(_line_changed(path, text, given["old"], given["new"]))
+                texts[given["path"]] = text.replace(given["old"], given["new"])
+        if texts == self._after and all(made):
+            return iter(made)
+        return iter(["\n".join(map(self._by_shell, self._after))])
 
     def _by_shell(self, path: str) -> str:
         new, name = self._after[path], shlex.quote(path)
@@ -127,6 +171,17 @@ class AgentExpert:
         """A search/replace block in aider's format."""
         old, new = self._before[path] or "", self._after[path] or ""
         return f"{path}\n```\n<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n```"
+
+
+def _line_changed(path: str, text: str, old: str, new: str) -> str:
+    """A command that replaces one line by its number; empty for a change of several lines."""
+    if "\n" in old + new:
+        return ""
+    at = text.index(old)
+    number, start = text.count("\n", 0, at) + 1, text.rfind("\n", 0, at) + 1
+    line = text[start:].partition("\n")[0].replace(old, new)
+    script = f"{number}c\\" + line.replace("\\", "\\\\")
+    return f"sed -i {shlex.quote(script)} {path}"
 
 
 def _argument(tool: Any, names: Sequence[str]) -> str:

@@ -136,7 +136,7 @@ class Harness:
 
     def demonstrate(self, rng: Random) -> Iterator[str]:
         """The known changes to the files, in the calls or words that the agent asks for (`agent_expert`)."""
-        expert = AgentExpert.of(self.task)
+        expert = AgentExpert.of(self.task, self.left, rng)
         return expert.answers(lambda: self.turn.request) if expert else iter(())
 
     def close(self) -> None:

@@ -100,14 +100,17 @@ class EnvironmentSource(NamedTuple):
 
 @dataclass(frozen=True)
 class BoundEnvironment:
-    """Makes environments of one kind. `render` gives a task's opening and the function that extracts code from text.
+    """Makes environments of one kind.
 
-    `source` is None if the calling process passed the kind itself.
+    render     gives a task's opening and the function that extracts code from text
+    source     how another process makes them; None if the calling process passed the kind itself
+    resampled  whether it has a control (`evaluation.resampled`)
     """
 
     kind: EnvironmentFactory
     render: Callable[[Task], tuple[Opening, Callable[[str], str]]]
     source: EnvironmentSource | None = None
+    resampled: bool | None = None
 
     def __call__(self, task: Task) -> Environment:
         """The environment of one rollout."""
@@ -119,10 +122,15 @@ class BoundEnvironment:
 
     @property
     def control(self) -> "BoundEnvironment | None":
-        """The kind to compare with at equal sampled tokens, by the class attribute `control`; None without one."""
-        name = getattr(getattr(self.kind, "func", self.kind), "control", None)
+        """The kind to compare with at equal sampled tokens: the class attribute `control`, else, where it is asked for,
+        answers in one turn.
+        """
+        usual = "single-turn" if self.resampled else None
+        name = getattr(getattr(self.kind, "func", self.kind), "control", usual)
+        if not name or self.resampled is False:
+            return None
         source = self.source._replace(kind=name) if self.source else None
-        return BoundEnvironment(find_environment(name), self.render, source) if name else None
+        return BoundEnvironment(find_environment(name), self.render, source)
 
 
 def bind(
@@ -180,6 +188,7 @@ def played_by(
         stop=None if style else recipe.sampling.stop,
         max_tokens=config.max_tokens if isinstance(config, TaskSetConfig) else None,
     )
+    made = replace(made, resampled=recipe.evaluation.resampled)
     if kind is not None and not isinstance(kind, str):
         return made
     return replace(made, source=EnvironmentSource(recipe, style, kind))

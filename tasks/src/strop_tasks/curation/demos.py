@@ -37,6 +37,8 @@ def build_demos(
     """Demonstrations that passed, as they finish, from `each` plays of every task in the recipe's environment, prompt
     style and jail. Raises UserError if the environment has no expert.
     """
+    play = recipe.play.model_copy(update={"max_tokens": None})  # in tokens of the model, which is not here
+    recipe = recipe.model_copy(update={"play": play})
     experts = _Experts(played_by(recipe), recipe.seed, recipe.play.max_turns, each)
     with ExitStack() as stack:
         verifier = open_configured(recipe.sandbox, recipe.verifier)

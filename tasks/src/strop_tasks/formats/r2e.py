@@ -1,5 +1,5 @@
-"""R2E-Gym: bug-fixing commits, each with an issue written by a model. As for SWE-bench, tasks are converted but
-cannot be run.
+"""R2E-Gym: bug-fixing commits, each with an issue written by a model. Tasks are converted, but name no tests by which
+they could be judged.
 
 Jain et al., "R2E-Gym: Procedural Environments and Hybrid Verifiers for Scaling Open-Weights SWE Agents",
 arXiv:2504.07164. Fields as the card of rasdani/R2E-Gym-Subset-Oracle-4k-context-1k-patch, a copy of

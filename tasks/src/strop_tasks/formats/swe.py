@@ -1,5 +1,5 @@
-"""Repository issues, answered by a diff: SWE-bench, SWE-Gym and SWE-smith. Tasks are converted but cannot be run:
-their verdict is *error*.
+"""Repository issues, answered by a diff: SWE-bench, SWE-Gym and SWE-smith. Tasks are judged in their container image if
+it is on disk (`strop_verify.verification.workspace`); else their verdict is *error*.
 
 SWE-bench: Jimenez et al., "SWE-bench: Can Language Models Resolve Real-World GitHub Issues?", arXiv:2310.06770. Pan et
 al., "Training Software Engineering Agents and Verifiers with SWE-Gym", arXiv:2412.21139. See also the cards of

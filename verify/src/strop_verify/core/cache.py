@@ -1,7 +1,10 @@
-"""The cache folder, for files that can be made again."""
+"""The cache folder, for files that can be made again, and locks on folders in it while a process uses them."""
 
+import fcntl
 import os
+import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -27,3 +30,37 @@ def kept_dir() -> Path:
         place = Path(tempfile.mkdtemp(prefix="strop-"))
         place.chmod(0o755)
     return place
+
+
+def held(folder: Path) -> int | None:
+    """A descriptor that keeps others from removing the folder (`remove_unused`) until it is closed; None if there is no
+    such folder.
+    """
+    try:
+        found = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return None
+    with suppress(OSError):  # a file system without locks: nothing is ever removed there
+        fcntl.flock(found, fcntl.LOCK_SH)
+    if folder.is_dir() and os.path.samestat(os.fstat(found), os.stat(folder)):
+        return found
+    os.close(found)
+    return None
+
+
+def remove_unused(folder: Path) -> bool:
+    """Removes a folder, unless a process holds it; returns whether it is gone."""
+    away = folder.with_name(f".{folder.name}.{os.getpid()}")
+    try:
+        found = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return not folder.exists()
+    try:
+        fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        folder.rename(away)
+    except OSError:
+        return False
+    finally:
+        os.close(found)
+    shutil.rmtree(away, ignore_errors=True)
+    return True

@@ -7,7 +7,8 @@
 A place is `oci:FOLDER`, an OCI image layout as written by `skopeo copy docker://IMAGE oci:FOLDER:TAG`, or `oci:TAR`, as
 written by `docker save` or by `skopeo copy` to docker-archive: or oci-archive:, plain or compressed; `:TAG` selects one
 of several images. Each layer is unpacked once, below the cache; images with the same lowest layers share them. A
-layer's contents are compared with its digest.
+layer's contents are compared with its digest. When a new one is unpacked and the layers exceed $STROP_LAYERS_GB (100),
+those that were not used for the longest time are removed; a process keeps the layers of its images.
 
 A store is a folder of layouts and tars, named after images without docker.io/ and library/, and with + for /. So
 `python:3.11` is `STORE/python`, tag 3.11, and `ghcr.io/a/b:1` is `STORE/ghcr.io+a+b`, tag 1; a tar has the suffix .tar.
@@ -18,14 +19,16 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import platform
 import re
 import shutil
 import tarfile
 import tempfile
+import weakref
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -33,7 +36,7 @@ from typing import IO, Any, cast
 
 import zstandard
 
-from strop_verify.core.cache import kept_dir
+from strop_verify.core.cache import held, kept_dir, remove_unused
 from strop_verify.core.errors import UserError
 from strop_verify.sandbox.image_layer import MOST_BYTES, LayerFault, unpack
 
@@ -42,6 +45,8 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _LARGEST_JSON = 16 << 20
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 _REFERENCE = "org.opencontainers.image.ref.name"
+LIMIT, _GB = "STROP_LAYERS_GB", 100.0
+"""Variable that bounds the unpacked layers, in GB of their tars, and its default."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -75,16 +80,23 @@ class _Manifest:
 
 
 def open_image(source: str) -> Image:
-    """The unpacked image. Raises UserError if it is no image, is for another machine, or has a hostile layer."""
+    """The unpacked image, whose layers stay as long as the object. Raises UserError if it is no image, is for another
+    machine, or has a hostile layer.
+    """
     found, folders = _manifest_of(source), list[str]()
-    for number, name in enumerate(found.layers):
-        chain = hashlib.sha256("\n".join(found.digests[: number + 1]).encode()).hexdigest()[:32]
-        place = kept_dir() / "layers" / chain
-        if not place.is_dir():
-            with _opened(source) as blobs:
-                _unpack_once(blobs, name, found.digests[number], place, folders, source)
-        folders = [str(place / "root"), *([] if (place / "alone").exists() else folders)]
-    return replace(_configured(found, source), layers=tuple(folders))
+    with ExitStack() as holds:
+        for number, name in enumerate(found.layers):
+            chain = hashlib.sha256("\n".join(found.digests[: number + 1]).encode()).hexdigest()[:32]
+            place = kept_dir() / "layers" / chain
+            while (lock := held(place)) is None:
+                with _opened(source) as blobs:
+                    _unpack_once(blobs, name, found.digests[number], place, folders, source)
+            holds.callback(os.close, lock)
+            os.utime(place)
+            folders = [str(place / "root"), *([] if (place / "alone").exists() else folders)]
+        image = replace(_configured(found, source), layers=tuple(folders))
+        weakref.finalize(image, holds.pop_all().close)
+    return image
 
 
 def check_image(source: str) -> Image:
@@ -127,7 +139,9 @@ def _unpack_once(blobs: "_Blobs", name: str, digest: str, place: Path, lower: li
     place.parent.mkdir(parents=True, exist_ok=True)
     with (place.parent / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for left in place.parent.glob(".part-*"):  # of a killed process: nobody else holds the lock
+        for left in {*place.parent.glob(".*")} - {
+            Path(lock.name)
+        }:  # of a killed process: only we hold the lock
             shutil.rmtree(left, ignore_errors=True)
         if place.is_dir():
             return
@@ -143,8 +157,10 @@ def _unpack_once(blobs: "_Blobs", name: str, digest: str, place: Path, lower: li
                 raise LayerFault(f"its digest is sha256:{stream.digest()}, not {digest:.80}")
             if alone:
                 (part / "alone").touch()
+            (part / _BYTES).write_text(str(stream.bytes))
             part.chmod(0o755)
             part.rename(place)
+            _remove_old(place)
         except LayerFault as error:
             raise UserError(f"{source}: layer {digest:.19}: {error}") from None
         except (OSError, zlib.error, zstandard.ZstdError, EOFError) as error:
@@ -154,17 +170,36 @@ def _unpack_once(blobs: "_Blobs", name: str, digest: str, place: Path, lower: li
             shutil.rmtree(part, ignore_errors=True)
 
 
+def _remove_old(made: Path) -> None:
+    """Removes layers that no process uses, the one that was opened longest ago first, until the others fit."""
+    with suppress(OSError):
+        sizes = {place: _size(place) for place in made.parent.iterdir() if not place.name.startswith(".")}
+        left = sum(sizes.values()) - 1e9 * float(os.environ.get(LIMIT) or _GB)
+        for place in sorted({*sizes} - {made}, key=lambda place: place.stat().st_mtime):
+            if left > 0 and remove_unused(place):
+                left -= sizes[place]
+
+
+_BYTES = "bytes"
+
+
+def _size(place: Path) -> int:
+    with suppress(OSError, ValueError):
+        return int((place / _BYTES).read_text())
+    return 0
+
+
 class _HashedStream:
     """Hashes a stream as it is read. Raises LayerFault if it is too long."""
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self._stream, self._hash, self._bytes = stream, hashlib.sha256(), 0
+        self._stream, self._hash, self.bytes = stream, hashlib.sha256(), 0
 
     def read(self, size: int = -1) -> bytes:
         data = self._stream.read(size)
         self._hash.update(data)
-        self._bytes += len(data)
-        if self._bytes > MOST_BYTES:
+        self.bytes += len(data)
+        if self.bytes > MOST_BYTES:
             raise LayerFault(f"more than {MOST_BYTES} bytes")
         return data
 

@@ -9,7 +9,6 @@ those in use.
 """
 
 import compileall
-import fcntl
 import glob
 import hashlib
 import json
@@ -25,7 +24,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from strop_verify.core.cache import kept_dir
+from strop_verify.core.cache import held, kept_dir, remove_unused
 from strop_verify.core.errors import SandboxError
 from strop_verify.sandbox import landlock
 
@@ -61,7 +60,7 @@ def interpreter() -> Path:
     place = Path()
     try:
         place = _place() / f"python-{_digest()}"
-        while not _hold(place):
+        while held(place) is None:  # kept open for as long as this process and its forks live
             _make(place)
             _remove_old(place)
     except (OSError, shutil.Error, subprocess.SubprocessError) as error:
@@ -73,20 +72,6 @@ def interpreter() -> Path:
     return place
 
 
-def _hold(place: Path) -> bool:
-    """Locks a copy for as long as this process and its forks live; False if there is none."""
-    try:
-        folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError:
-        return False
-    with suppress(OSError):  # a file system without locks: no copy is ever removed there
-        fcntl.flock(folder, fcntl.LOCK_SH)
-    if place.is_dir() and os.path.samestat(os.fstat(folder), os.stat(place)):
-        return True
-    os.close(folder)
-    return False
-
-
 def _remove_old(made: Path) -> None:
     """Removes copies that no process uses, all but the newest."""
     with suppress(OSError):
@@ -95,20 +80,7 @@ def _remove_old(made: Path) -> None:
                 shutil.rmtree(part, ignore_errors=True)
         copies = sorted(made.parent.glob("python-*"), key=lambda copy: -copy.stat().st_mtime)
         for copy in {*copies[_KEPT:]} - {made}:
-            _remove(copy)
-
-
-def _remove(copy: Path) -> None:
-    folder = os.open(copy, os.O_RDONLY | os.O_DIRECTORY)
-    away = copy.with_name(f".{copy.name}.{os.getpid()}")
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        copy.rename(away)
-    except OSError:
-        return  # in use
-    finally:
-        os.close(folder)
-    shutil.rmtree(away, ignore_errors=True)
+            remove_unused(copy)
 
 
 def program() -> str:

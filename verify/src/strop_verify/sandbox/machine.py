@@ -163,6 +163,7 @@ class Machine:
 
     def read(self, path: str, *, limit: int = 64 << 20) -> bytes:
         """Reads a regular file; follows no link. Raises FileNotFoundError, ValueError if it is longer or not a file."""
+        self._make()
         return self._folder.read(self._inside(path), limit=limit)
 
     def files(self, path: str) -> dict[str, bool]:

@@ -91,12 +91,12 @@ def edited(task: Task, answer: str) -> Verdict | tuple[Task, str]:
     began, check = time.monotonic(), task.check.only(EditCheck)
     tolerance = _tolerance(check)
     if len(answer) > MAX_ANSWER:
-        return _refused(Outcome.FAILED, f"the answer is longer than {MAX_ANSWER} characters", began)
+        return refused(Outcome.FAILED, f"the answer is longer than {MAX_ANSWER} characters", began)
     try:
         after = apply_answer(answer, check.files, check.format, tolerance)
     except EditError as error:
         nothing = error.code == "no-edit"
-        return _refused(Outcome.NO_ANSWER if nothing else Outcome.FAILED, str(error), began)
+        return refused(Outcome.NO_ANSWER if nothing else Outcome.FAILED, str(error), began)
     if check.judge is None:
         return _compared(check, after, began)
     if (project := check.judge.maybe(ProjectCheck)) is not None:
@@ -105,9 +105,9 @@ def edited(task: Task, answer: str) -> Verdict | tuple[Task, str]:
     if touched != [check.path]:
         other = next(path for path in touched if path != check.path)
         cause = f"the edit changes {other!r:.80}; only {check.path!r} is judged"
-        return _refused(Outcome.FAILED, cause, began)
+        return refused(Outcome.FAILED, cause, began)
     if check.path not in after:
-        return _refused(Outcome.FAILED, f"the edit removes {check.path!r}, which is judged", began)
+        return refused(Outcome.FAILED, f"the edit removes {check.path!r}, which is judged", began)
     reference = check.oracle.get(check.path) or ""
     inner = task.model_copy(update={"check": check.judge, "reference": reference})
     return inner, after[check.path]
@@ -153,7 +153,7 @@ def _in_project(
     for path in sorted(after):
         if path in judge.files and path not in check.files:
             cause = f"the edit writes {path!r:.80}, which belongs to the check"
-            return _refused(Outcome.FAILED, cause, began)
+            return refused(Outcome.FAILED, cause, began)
     gone = {path for path in check.files if path not in after}
     update = {
         "files": {**{p: t for p, t in judge.files.items() if p not in gone}, **after},
@@ -162,7 +162,8 @@ def _in_project(
     return task.model_copy(update={"check": judge.model_copy(update=update)}), ""
 
 
-def _refused(outcome: Outcome, detail: str, began: float) -> Verdict:
+def refused(outcome: Outcome, detail: str, began: float) -> Verdict:
+    """The verdict on an answer that does not come to a run. `began`: in the time of `time.monotonic`."""
     seconds, detail = time.monotonic() - began, " ".join(detail.split())
     stage = Stage(name="build", passed=False, seconds=seconds, output=detail)
     return Verdict(outcome=outcome, stages=[stage], detail=detail, seconds=seconds)

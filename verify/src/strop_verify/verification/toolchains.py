@@ -5,11 +5,12 @@ from functools import partial
 from importlib import import_module
 
 from strop_verify.code.trees import parse
-from strop_verify.core.checks import CommandCheck, PytestCheck, StdioCheck, TerminalCheck
+from strop_verify.core.checks import CommandCheck, PytestCheck, StdioCheck, TerminalCheck, WorkspaceCheck
 from strop_verify.core.errors import UserError, VerificationError
 from strop_verify.core.protocols import Toolchain
 from strop_verify.core.registry import Registry
 from strop_verify.core.task import Task
+from strop_verify.sandbox.image import check_image
 from strop_verify.verification.settings import Settings
 
 _CLASSES = {
@@ -18,6 +19,7 @@ _CLASSES = {
     "project": ("project.toolchain", "ProjectToolchain"),
     "label": ("label", "LabelToolchain"),
     "terminal": ("terminal", "TerminalToolchain"),
+    "workspace": ("workspace", "WorkspaceToolchain"),
 }
 OTHERS: Registry[Callable[[Settings], Toolchain]] = Registry("toolchains", {})
 """Toolchains that packages add, by the name that a kind of check gives; each is called with the settings."""
@@ -60,7 +62,7 @@ def missing_programs(tasks: Iterable[Task], root: str = "") -> list[str]:
         if check.rewards_alone:
             continue
         programs = [step.argv[0] for step in check.steps] if isinstance(check, CommandCheck) else []
-        if isinstance(check, TerminalCheck):
+        if isinstance(check, TerminalCheck | WorkspaceCheck):
             programs = [task.id]
         languages.setdefault((check.kind, task.language, *programs), task)
     found: dict[str, None] = {}
@@ -88,6 +90,11 @@ def _look(task: Task, root: str) -> None:
         from strop_verify.verification.terminal import plan_of
 
         plan_of(check, root)
+    elif isinstance(check, WorkspaceCheck):
+        from strop_verify.verification.workspace import place_of, tests_of
+
+        check_image(place_of(check, root))
+        tests_of(check)
     elif isinstance(check, CommandCheck | StdioCheck) and name == "command":
         from strop_verify.verification.command.languages import require_for
 

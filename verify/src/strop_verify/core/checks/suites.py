@@ -9,6 +9,7 @@ from pydantic import Field
 
 from strop_verify.core.checks.base import ANY, CheckBase, SingleTest, words_of
 from strop_verify.core.checks.beyond_values import imported, shares_process
+from strop_verify.core.errors import VerificationError
 from strop_verify.core.ids import canonical_json
 from strop_verify.core.verdict import Trust
 
@@ -83,9 +84,12 @@ class ProjectCheck(CheckBase):
 
 
 class WorkspaceCheck(CheckBase):
-    """Tests that run in a repository or container which the task names. Carried as data; no toolchain plays it yet."""
+    """Tests that run in a repository which the task names. They judge where it is in a container image; else they are
+    carried as data.
+    """
 
     answer = "patch"
+    toolchains: ClassVar[Mapping[str, str]] = {"python": "workspace"}
     judges_edits = False
     kind: Literal["workspace"] = "workspace"
     image: str = Field(default="", exclude_if=not_)
@@ -104,8 +108,19 @@ class WorkspaceCheck(CheckBase):
     passing: list[str] = Field(default_factory=list, exclude_if=not_)
     """Tests that pass before and after (PASS_TO_PASS)."""
 
+    def toolchain(self, language: str) -> str:
+        if not self.image:
+            raise VerificationError(
+                "a check of kind workspace is judged in a container image, and this one names none"
+            )
+        return super().toolchain(language)
+
+    @property
+    def trust(self) -> Trust:
+        return "same-process"
+
     def strength(self) -> str:
-        return "carried, not played yet"
+        return "the repository's own tests" if self.image else "carried, not judged"
 
     def test_count(self) -> int:
         return len(self.failing) + len(self.passing) or int(bool(self.argv))
