@@ -2,6 +2,7 @@
 
 python benchmarks/controls.py RUN... -o experiments/controls/demo.json    a run a seed; the file's other seeds stay
 python benchmarks/controls.py RUN... --beside distill=RUN,RUN -o FILE     other runs to hold it against, a seed each
+python benchmarks/controls.py RUN... --baselines EVAL-RUN -o FILE         what needs no model: strop eval -n 1 --greedy
 python benchmarks/controls.py --table experiments/controls/demo.json      README's table
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from strop.evaluation.result import Evaluation
 from strop.evaluation.seeds import Pooled, crossed
 from strop.reports.run_folder import RunFolder
 from strop.reports.run_state import read_settings
@@ -25,18 +27,31 @@ TOLD = {
     "control_rft": "rft: own answers that passed",
     "control_warm": "supervised on the references",
     "distill": "a teacher on own answers",
+    "scripted-words": "three files by words",
+    "scripted-words-first": "one file by words",
+    "scripted-bm25-files": "BM25, a file",
+    "scripted-bm25-chunks": "BM25, two pieces",
+    "scripted-grep": "grep",
+    "scripted-random": "a random piece",
+    "scripted-repeat": "the last change again",
+    "scripted-silent": "silence",
 }
-RATES = ("pass@1", "greedy")
+RATES = ("pass@1", "greedy", "score", "greedy-score", "utility", "greedy-utility")
 
 
 def collected(
-    runs: Sequence[Path], output: Path, beside: Mapping[str, Sequence[Path]] = {}
+    runs: Sequence[Path],
+    output: Path,
+    beside: Mapping[str, Sequence[Path]] = {},
+    baselines: Path | None = None,
 ) -> dict[str, Any]:
     """The counts of each run's evaluations, task by task, and what its controls took; a set of tasks each. Runs of the
-    same seeds `beside` are one more control each, by name. Other seeds of the output stay. Raises SystemExit where
-    runs were evaluated on other tasks.
+    same seeds `beside` are one more control each, by name; so is each evaluation of `baselines`, on the held-out tasks.
+    Other seeds of the output stay. Raises SystemExit where runs were evaluated on other tasks.
     """
     old = json.loads(output.read_text()) if output.is_file() else {"tasks": {}, "runs": []}
+    files = sorted((baselines / "evaluation").glob("*.record.json")) if baselines else []
+    fixed = {one.name.split(".")[0]: Evaluation.model_validate_json(one.read_text()) for one in files}
     found: list[dict[str, Any]] = []
     tasks: dict[str, list[str]] = old["tasks"]
     for number, run in enumerate(runs):
@@ -53,9 +68,12 @@ def collected(
                 )
             sides = {**after.controls, **evaluations}
             sides |= {other: read[name][0]["after"] for other, read in theirs.items()}
+            sides |= {} if name else fixed
             values[name] = {
                 side: {
-                    rate: [one.values(rate).get(task) for task in ids] for rate in RATES if rate in one.keys
+                    rate: [one.values(rate).get(task) for task in ids]
+                    for rate in RATES
+                    if rate in (*one.keys, *one.stage_keys)
                 }
                 for side, one in sides.items()
                 if side in TOLD or side == "after"
@@ -133,6 +151,7 @@ def main() -> None:
     )
     parser.add_argument("runs", nargs="*", type=Path)
     parser.add_argument("--beside", action="append", default=[], metavar="NAME=RUN,RUN")
+    parser.add_argument("--baselines", type=Path, metavar="EVAL-RUN")
     parser.add_argument("-o", "--output", type=Path)
     parser.add_argument("--table", type=Path)
     given = parser.parse_intermixed_args()
@@ -140,7 +159,8 @@ def main() -> None:
         name: [*map(Path, runs.split(","))] for name, _, runs in (one.partition("=") for one in given.beside)
     }
     if given.output:
-        given.output.write_text(packed(collected(given.runs, given.output, beside)))
+        data = collected(given.runs, given.output, beside, given.baselines)
+        given.output.write_text(packed(data))
     data = json.loads((given.table or given.output).read_text())
     print(
         "\n\n".join(

@@ -320,8 +320,9 @@ def test_mistakes_are_told_in_a_line(history: Path, tmp_path: Path, words: list[
 
 def test_baselines_stand_in_one_table(built: Path) -> None:
     done = warm.strop(
-        "eval", "scripted:bm25-files", "scripted:bm25-chunks", "scripted:grep", "scripted:random", "scripted:oracle",
-        "--tasks", "out.jsonl", "--environment", "search", "-n", "0", "-o", "numbers.json", cwd=built,
+        "eval", "scripted:bm25-files", "scripted:bm25-chunks", "scripted:grep", "scripted:words",
+        "scripted:words-first", "scripted:random", "scripted:oracle", "--tasks", "out.jsonl",
+        "--environment", "{type: search, candidates: 2}", "-n", "0", "-o", "numbers.json", cwd=built,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     models = json.loads((built / "numbers.json").read_text())["models"]
@@ -329,6 +330,7 @@ def test_baselines_stand_in_one_table(built: Path) -> None:
     assert (
         scores["oracle"] == 1 > scores["grep"] > 0 and scores["bm25-files"] > 0 and scores["bm25-chunks"] > 0
     )
+    assert 1 > scores["words-first"] > 0 and 1 > scores["words"] > 0
     assert (
         "greedy-score" in done.stdout
         and models["scripted:grep"]["intervals"]["greedy-score"][0] < scores["grep"]
@@ -388,6 +390,20 @@ def test_a_baseline_is_for_searches(built: Path) -> None:
     assert "add --environment search" in done.stderr and done.returncode != 0
     done = warm.strop("eval", "scripted:grap", "--tasks", "out.jsonl", "-n", "0", cwd=built)
     assert "baselines are bm25-files" in done.stderr and done.returncode == 2
+
+
+@pytest.mark.jail
+def test_plays_of_an_expert_with_candidates_count_by_their_score(built: Path) -> None:
+    few = ["tasks.source=out.jsonl", "tasks.environment={type: search, candidates: 3, short: true}"]
+    made = {}
+    for score in ("1", ".5"):
+        done = warm.strop("build", "demos", *few, "-o", f"demos{score}.jsonl", "--score", score, cwd=built)
+        assert done.returncode == 0, done.stderr
+        lines = (built / f"demos{score}.jsonl").read_text().splitlines()
+        made[score] = {demo["task_id"]: demo["messages"] for demo in map(json.loads, lines)}
+    assert made["1"].keys() < made[".5"].keys()
+    told = [one[-1]["content"] for one in made[".5"].values() if len(one) == 3]
+    assert told and all(re.fullmatch(r"<finish>(f\d:[\d,-]+\n?)+</finish>", text) for text in told)
 
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "-- a/x\n", "++ b/y\n", "@@ -1 +1 @@\n", "\n"]), max_size=8)

@@ -299,6 +299,23 @@ def test_the_expert_finds_all(verifier: Any, task: Task, calls: str) -> None:
     assert rollout.verdict is not None and rollout.verdict.passed
 
 
+def test_candidates_are_the_best_by_words(verifier: Any, task: Task) -> None:
+    among = ["*.py", "!shop.py"]
+    kind = find_environment(EnvironmentConfig(type="search", candidates=3, short=True, among=among))
+    made: Any = kind(task, Opening(), None)
+    asked = made.begin().messages[1].content
+    assert asked == (
+        "Round the total with tax of a cart.\n\nPlaces with words of the request:\n"
+        "f1 = shop/tax.py\nf1:3-4: def tax(total):\nf2 = shop/cart.py\nf2:1-6: class Cart:\n"
+        "f3 = shop/-e.py\nf3:1: total = 1"
+    )
+    (answer,) = made.demonstrate(random.Random(1))
+    assert answer == "<finish>f1:3-4\nf2:1-6</finish>"
+    rollout = played(verifier, task, [answer], candidates=3, short=True, among=among)
+    assert rollout.answer == "shop/tax.py:3-4\nshop/cart.py:1-6" and rollout.verdict is not None
+    assert 0.5 < (rollout.verdict.score or 0) < 1
+
+
 def test_a_task_of_another_kind_and_a_fifth_turn_are_refused(task: Task) -> None:
     with pytest.raises(UserError, match="turns"):
         find_environment(EnvironmentConfig(type="search", turns=5))

@@ -99,11 +99,16 @@ class WantedWord:
 
 @dataclass(frozen=True, slots=True)
 class RankedFile:
-    """A file with its score, above 0, and the line ranges of its best chunks, best first."""
+    """A file with its score, above 0, and line ranges, best first.
+
+    spans   of its best one or two chunks
+    chunks  of all its chunks, each with its score, at least 0
+    """
 
     path: str
     score: float
     spans: tuple[Range, ...]
+    chunks: tuple[tuple[float, Range], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -230,10 +235,26 @@ def ranked(
 
 
 def _ranked_file(path: str, score: float, found: list[tuple[float, Range]], factor: float) -> RankedFile:
-    best = sorted(found, key=lambda one: (-one[0], one[1]))[:2]
+    best = sorted(found, key=lambda one: (-one[0], one[1]))
     top = best[0][0] if best else 0.0
-    shown = [span for one, span in best if one >= SECOND * top]
-    return RankedFile(path, score + factor * top, tuple(shown[: 2 if top else 1]))
+    shown = [span for one, span in best[:2] if one >= SECOND * top]
+    chunks = tuple((factor * one, span) for one, span in best)
+    return RankedFile(path, score + factor * top, tuple(shown[: 2 if top else 1]), chunks)
+
+
+def best_chunks(files: Sequence[RankedFile], most: int) -> dict[str, list[Range]]:
+    """Path -> line ranges of at most that many chunks, best first.
+
+    The best chunk of each of the best files takes half of the room; then come the best chunks of all files together, by
+    their own score and their file's, if they hold a word of the question.
+    """
+    heads = [(file.path, span) for file in files[: (most + 1) // 2] for _, span in file.chunks[:1]]
+    every = [(file.score + one, file.path, span) for file in files for one, span in file.chunks if one > 0]
+    rest = [(path, span) for _, path, span in sorted(every, key=lambda one: -one[0])]
+    found: dict[str, list[Range]] = {}
+    for path, span in [*dict.fromkeys([*heads, *rest])][:most]:
+        found.setdefault(path, []).append(span)
+    return found
 
 
 def chunk_bags(path: str, text: str) -> dict[Range, Bag]:

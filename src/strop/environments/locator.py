@@ -16,12 +16,15 @@ import stat
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from strop.environments.code_words import Bag, bag_of, is_program
-from strop.environments.lexical_ranking import chunk_bags, ranked
-from strop.environments.search_tree import LONGEST, MOST_FILES, is_plain
+from strop.environments.lexical_ranking import RankedFile, chunk_bags, ranked
+from strop.environments.search_pattern import selected
+from strop.environments.search_tree import LONGEST, MOST_FILES, SearchTree, is_plain
 from strop_verify.core.errors import UserError
 from strop_verify.core.ranges import Range, merged
 from strop_verify.verification.project.snapshot import listed_files
@@ -118,6 +121,23 @@ class Locator:
         while len(self._chunks) > _KEPT_CHUNKS:
             self._chunks.popitem(last=False)
         return kept[1]
+
+
+def ranked_files(tree: SearchTree, question: str, among: Sequence[str] = ()) -> list[RankedFile]:
+    """The files of a tree that a question may be about, best first; among those that the globs leave, all if empty."""
+    return _ranked_files(tree, question, tuple(among))
+
+
+@lru_cache(maxsize=256)
+def _ranked_files(tree: SearchTree, question: str, among: tuple[str, ...]) -> list[RankedFile]:
+    paths = sorted(selected(among, tree.texts))
+    texts = {path: text for path in paths if (text := read_text(tree.folder, path)) is not None}
+    bags = {path: _bag(path, text) for path, text in texts.items()}
+    return ranked(question, bags, lambda path: _chunk_bags(path, texts[path]))
+
+
+_bag = lru_cache(maxsize=2048)(bag_of)  # commits of a history have most files in common
+_chunk_bags = lru_cache(maxsize=512)(chunk_bags)
 
 
 def _states(top: Path) -> dict[str, State]:

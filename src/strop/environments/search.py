@@ -7,12 +7,16 @@ without a call, a call that cannot be parsed, arguments that a tool does not tak
 Deviation: the answer is a call of `finish`, whose text is judged (`strop_verify.core.ranges`).
 """
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from strop.environments.feedback import clipped as cut_inside
+from strop.environments.lexical_ranking import best_chunks
+from strop.environments.locator import ranked_files
 from strop.environments.search_pattern import selected, words
 from strop.environments.search_tools import PAGE, SHOWN, SearchTools
 from strop.environments.search_tree import release, tree_of_check
@@ -21,9 +25,10 @@ from strop.policies.tool_calls import CALL_FORMS, MOST_CALLS, CallFault, FormNam
 from strop_verify.core.checks import RetrievalCheck
 from strop_verify.core.errors import UserError
 from strop_verify.core.play import Do, Done, Next, Opening, Say, Services
-from strop_verify.core.ranges import read_ranges, write_ranges
+from strop_verify.core.ranges import Range, Ranges, read_ranges, write_ranges
 from strop_verify.core.rollout import Completion, Message
 from strop_verify.core.task import Task
+from strop_verify.core.text import printable
 
 
 class ShortNames:
@@ -73,17 +78,24 @@ class ShortNames:
 
 
 MOST_TURNS = 4
+HEAD, REQUEST = 100, 1500
+"""Characters of a candidate's first line, and of the request beside candidates."""
+_DEFINES = re.compile(
+    r"\s*(?:(?:async|export|pub(?:\(\w+\))?|unsafe) )*(?:def|class|fn|function|struct|enum|trait|impl)\b"
+)
 
 
 class Search:
     """Lets the policy search a tree of files and name places in it.
 
-    turns  maximum number of completions; the last one must finish
-    calls  how calls are written
-    files  maximum number of file names in the prompt
-    shown  maximum number of lines or names that a grep or a glob shows
-    among  globs of the files that grep and glob find, all if empty; files that match a glob after "!" are left out
-    short  whether files are called f1, f2, ... once they have been shown
+    turns       maximum number of completions; the last one must finish
+    calls       how calls are written
+    files       maximum number of file names in the prompt
+    candidates  maximum number of functions and classes in the prompt, the best by the request's words (`locator`);
+                with them the prompt has at most REQUEST characters of the request
+    shown       maximum number of lines or names that a grep or a glob shows
+    among       globs of the files that are found, all if empty; files that match a glob after "!" are left out
+    short       whether files are called f1, f2, ... once they have been shown
     """
 
     begins_without_setup = True
@@ -92,6 +104,7 @@ class Search:
     def __init__(
         self, task: Task, opening: Opening, read: object, *, turns: Annotated[int, Field(ge=1, le=MOST_TURNS)] = 4,
         calls: FormName = "tags", files: Annotated[int, Field(ge=0)] = 0,
+        candidates: Annotated[int, Field(ge=0)] = 0,
         shown: Annotated[int, Field(ge=1, le=SHOWN)] = SHOWN, short: bool = False,
         among: Sequence[str] = (),
     ) -> None:  # fmt: skip
@@ -103,12 +116,17 @@ class Search:
         self.task, self.check, self.opening = task, check, opening
         self.form, self.tools, self.left = CALL_FORMS[calls], tools_of(SearchTools), turns
         self.listed, self.shown, self.among, self.names = files, shown, among, ShortNames() if short else None
+        self.candidates = candidates
+        self.begins_slowly = candidates > 0
+        """Whether prompts are measured only as they are played: each needs its tree."""
         self.box: SearchTools | None = None
         self.services: Services | None = None
 
     def setup(self, services: Services) -> None:
-        """Acquires the tree."""
+        """Acquires the tree, and ranks its files if candidates are shown."""
         self.box = SearchTools(self.task, services, self.shown, self.among)
+        if self.candidates:
+            ranked_files(self.box.tree, self.task.statement, self.among)
 
     def close(self) -> None:
         """Releases the tree."""
@@ -126,9 +144,13 @@ class Search:
         if self.names is not None:
             rules += " Files that were shown are called f1, f2, ..."
         asked = self.task.statement.strip()
+        if self.candidates:
+            asked = cut_inside(asked, REQUEST)
         if self.listed:
             with tree_of_check(self.check) as tree:
                 asked += "\n\nFiles:\n" + clipped("\n".join(tree.paths), lines=self.listed)
+        if self.candidates:
+            asked += "\n\nPlaces with words of the request:\n" + self._places_by_words()
         messages = Message(role="system", content=rules), Message(role="user", content=asked)
         return Opening(messages=messages, max_tokens=self.opening.max_tokens)
 
@@ -158,10 +180,16 @@ class Search:
         return Say(self.form.replies(replies, rest))
 
     def demonstrate(self, rng: Random) -> Iterator[str]:
-        """An expert who knows the places: searches for words of the request, reads around the places, finishes. With
-        short names it names only places in files that were shown.
+        """An expert who knows the places: finishes with the candidates that hold some; where none does, searches for
+        words of the request, reads around the places, finishes. With short names it names only files that were shown.
         """
         places = {path: spans for path, spans in self.check.truth.items() if spans}
+        if held := _holding(self._by_words(), places):
+            named = write_ranges(held)
+            yield self._written(
+                [ToolCall("finish", {"places": self.names.write(named) if self.names else named})]
+            )
+            return
         if self.left > 1:
             yield self._written(self._looks(rng))
         if self.left > 1:
@@ -178,6 +206,26 @@ class Search:
             seen = {path: spans for path, spans in places.items() if path in self.names}
             named = self.names.write(write_ranges(seen))
         yield self._written([ToolCall("finish", {"places": named})])
+
+    def _by_words(self) -> dict[str, list[Range]]:
+        """The candidates, best first."""
+        if not self.candidates:
+            return {}
+        with tree_of_check(self.check) as tree:
+            return best_chunks(ranked_files(tree, self.task.statement, self.among), self.candidates)
+
+    def _places_by_words(self) -> str:
+        """The candidates, each with its ends and its definition; a file's stand together."""
+        rows = list[str]()
+        with tree_of_check(self.check) as tree:
+            for path, spans in self._by_words().items():
+                lines = tree.lines(path)
+                for first, last in spans:
+                    held = lines[first - 1 : last]
+                    head = next(filter(_DEFINES.match, held), held[0] if held else "")
+                    rows.append(f"{write_ranges({path: [(first, last)]})}: {printable(head.strip())[:HEAD]}")
+            text = "\n".join(rows) or "nothing found"
+            return text if self.names is None else self.names.shorten(text, tree.paths)
 
     def _written(self, turn: Iterable[ToolCall]) -> str:
         return "\n".join(self.form.write(call, self.tools) for call in turn)
@@ -204,6 +252,21 @@ class Search:
                 name: self.names.read(arguments[name]) for name in {"path", "places"} & arguments.keys()
             }
         return ToolCall(call.name, arguments)
+
+
+def _holding(candidates: Ranges, places: Mapping[str, Sequence[Range]]) -> dict[str, list[Range]]:
+    """The candidates that hold a line of the places."""
+    return {
+        path: held
+        for path, spans in candidates.items()
+        if (
+            held := [
+                (a, b)
+                for a, b in spans
+                if any(a <= last and first <= b for first, last in places.get(path, ()))
+            ]
+        )
+    }
 
 
 def _apart(spots: list[tuple[str, int]]) -> list[tuple[str, int]]:

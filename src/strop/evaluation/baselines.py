@@ -1,6 +1,8 @@
 """Baselines: answers of a scripted policy that need no model.
 
 Search tasks:
+words         what `strop search` answers: up to three files, each with its best one or two functions or classes
+words-first   the first of these files alone
 bm25-files    the file that BM25 ranks first for the request, whole
 bm25-chunks   the pieces of CHUNK lines that BM25 ranks first, CHUNKS of them
 grep          lines around those that hold most different identifiers of the request, in the files with most
@@ -35,6 +37,7 @@ from random import Random
 from typing import Any
 
 from strop.config.schema import Recipe
+from strop.environments.locator import FILES, LEAST, ranked_files
 from strop.environments.search_pattern import selected, words
 from strop.environments.search_tools import SearchTools
 from strop.environments.search_tree import SearchTree, tree_of_check
@@ -199,10 +202,18 @@ def at_random(task: Task, tree: SearchTree, seed: int) -> Ranges:
     return _named([draw.choice(chunks)]) if chunks else {}
 
 
+def by_words(task: Task, tree: SearchTree, seed: int, *, most: int = FILES) -> Ranges:
+    """The answer of `Locator`, of at most that many files."""
+    found = ranked_files(tree, task.statement)[:most]
+    return {file.path: merged(file.spans) for file in found if file.score >= LEAST * found[0].score}
+
+
 BASELINES: Mapping[str, Baseline] = {
     "bm25-files": bm25,
     "bm25-chunks": partial(bm25, lines=CHUNK, most=CHUNKS),
     "grep": grep,
+    "words": by_words,
+    "words-first": partial(by_words, most=1),
     "random": at_random,
     "oracle": lambda task, tree, seed: task.check.only(RetrievalCheck).truth,
 }

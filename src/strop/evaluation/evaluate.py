@@ -15,10 +15,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from strop.config.schema import Recipe
-from strop.evaluation.outcome_rates import STAGES, base_tests, came_through, kind_of, pair_of, stages_of
+from strop.evaluation.outcome_rates import (
+    SHARES,
+    STAGES,
+    base_tests,
+    came_through,
+    kind_of,
+    pair_of,
+    stages_of,
+)
 from strop.evaluation.result import ByTurn, Contamination, Evaluation, TaskCounts
 from strop.tasks.task_sets import date_of, judged_tasks
-from strop_verify.core.checks.comparison import NUMBERS
 from strop_verify.core.errors import TooManyErrors, UserError
 from strop_verify.core.rollout import Rollout, SamplingParams
 from strop_verify.core.task import Task
@@ -311,7 +318,7 @@ class _PlayTally:
     def greedy_value(self, task: str, stage: str) -> bool | float:
         """The result of the only answer to a task."""
         value = self.through[task, stage]
-        return value if stage in ("score", *NUMBERS) else value > 0
+        return value if stage in SHARES else value > 0
 
     def seen_stages(self, task: Task) -> set[str]:
         """Stages that ran for any task of its kind."""

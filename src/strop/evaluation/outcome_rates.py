@@ -9,7 +9,7 @@ those passed, whatever happened in the extra tests after them. This gives HumanE
 2305.01210) from one run of the tests.
 
 `score` exists for tasks whose check says how good an answer is (`Verdict.score`): that number; 0 without an answer.
-Those of next edits have numbers of their own (`core.checks.comparison.NUMBERS`).
+Those of searches and of next edits have numbers of their own (`HALVES` and `NUMBERS` of `core.checks.comparison`).
 
 `pairs` exists for labels of tasks in pairs (`metadata["pair"]`), such as a function before and after a security fix:
 the share of pairs whose members are both right (P-C of PrimeVul, arXiv 2403.18624). One label for both scores
@@ -18,11 +18,14 @@ nothing.
 
 from collections.abc import Set
 
-from strop_verify.core.checks.comparison import NUMBERS
+from strop_verify.core.checks.comparison import HALVES, NUMBERS
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 
-STAGES = ("build", "lint", "base", "test", "score", *NUMBERS)
+SHARES = ("score", *HALVES, *NUMBERS)
+"""Numbers that are not stages."""
+
+STAGES = ("build", "lint", "base", "test", *SHARES)
 """In the order in which they run; numbers that are not stages come last."""
 
 SIGNED = frozenset(name for name in NUMBERS if name.startswith(("saved", "utility")))
@@ -64,7 +67,7 @@ def came_through(verdict: Verdict, name: str, base: int) -> float:
     """Whether a scored answer passed the stage of that name, or its score. `base`: how many tests are the base set."""
     if name == "score":
         return verdict.score or 0.0
-    if name in NUMBERS:
+    if name in SHARES:
         return verdict.numbers.get(name, 0.0)
     if name == "test":
         return verdict.passed

@@ -176,9 +176,11 @@ def without_long_prompts(
 
 
 def _opening(task: Task, environment: Callable[[Task], Environment]) -> Opening | None:
-    """The opening of a play of the task; None if it depends on a set-up, or is not an `Opening`."""
+    """The opening of a play of the task; None if it depends on a set-up, takes long, or is not an `Opening`."""
     made = environment(task)
     if hasattr(made, "setup") and not getattr(made, "begins_without_setup", False):
+        return None
+    if getattr(made, "begins_slowly", False):
         return None
     try:
         opening = made.begin()

@@ -30,6 +30,7 @@ from strop.tasks.next_edit import edited
 from strop.tasks.tool_worlds import WORLDS
 from strop.tasks.tool_worlds.world import changes, parts, read_calls, replayed
 from strop_verify.core.checks import NextEditCheck, RetrievalCheck, WorldCheck
+from strop_verify.core.checks.comparison import HALVES
 from strop_verify.core.errors import VerificationError
 from strop_verify.core.ranges import read_ranges, score
 from strop_verify.core.task import Task
@@ -140,6 +141,7 @@ def _named(task: Task, answer: str) -> Verdict:
         detail=detail,
         seconds=seconds,
         score=agreed.mean,
+        numbers=dict(zip(HALVES, agreed, strict=True)),
     )
 
 

@@ -32,10 +32,11 @@ def build_demos(
     tasks: Sequence[Task],
     *,
     each: int = 1,
+    score: float = 1.0,
     on_play: Callable[[Rollout], None] = lambda rollout: None,
 ) -> Iterator[Demo]:
-    """Demonstrations that passed, as they finish, from `each` plays of every task in the recipe's environment, prompt
-    style and jail. Raises UserError if the environment has no expert.
+    """Demonstrations that passed, or reached `score` where verdicts have one, as they finish, from `each` plays of
+    every task in the recipe's environment, prompt style and jail. Raises UserError if the environment has no expert.
     """
     play = recipe.play.model_copy(update={"max_tokens": None})  # in tokens of the model, which is not here
     recipe = recipe.model_copy(update={"play": play})
@@ -49,8 +50,14 @@ def build_demos(
         for rollout in dispatcher.play(tasks, each, params, seed=recipe.seed, tag=_TAG):
             demo = experts.take(rollout)
             on_play(rollout)
-            if demo is not None and rollout.verdict is not None and rollout.verdict.passed:
+            if demo is not None and counts(rollout, score):
                 yield demo
+
+
+def counts(rollout: Rollout, score: float) -> bool:
+    """Whether a play is kept: it passed, or its verdict's score is high enough."""
+    verdict = rollout.verdict
+    return verdict is not None and (verdict.passed or (verdict.score is not None and verdict.score >= score))
 
 
 _NEVER = "\0\0"  # a stop string that no answer holds, so an expert's answers are not cut

@@ -99,6 +99,9 @@ def demos(
     output: Annotated[Path, Option("--output", "-o", help="file of demonstrations to write: .jsonl")],
     each: Annotated[int, Option(min=1, help="plays per task, with different random choices")] = 1,
     limit: Annotated[int | None, Option(min=1, help="maximum training tasks to play")] = None,
+    score: Annotated[
+        float, Option(min=0, max=1, help="of search tasks also keep plays with this score")
+    ] = 1.0,
 ) -> None:
     """Let an environment's expert play the recipe's training tasks, and keep the plays that pass.
 
@@ -107,7 +110,7 @@ def demos(
     """
     from strop.reports.terminal.progress import Progress
     from strop.tasks.task_sets import task_sets
-    from strop_tasks.curation.demos import build_demos
+    from strop_tasks.curation.demos import build_demos, counts
     from strop_verify.core import files
     from strop_verify.core.rollout import Rollout
 
@@ -127,12 +130,11 @@ def demos(
     with Progress("demonstrations", each * len(tasks)) as progress, files.atomic(output) as file:
 
         def played(rollout: Rollout) -> None:
-            passed = rollout.verdict is not None and rollout.verdict.passed
-            if not passed:
+            if not (passed := counts(rollout, score)):
                 failed[rollout.verdict.detail if rollout.verdict else rollout.stop_reason] += 1
             progress.step(passed)
 
-        for demo in build_demos(resolved, tasks, each=each, on_play=played):
+        for demo in build_demos(resolved, tasks, each=each, score=score, on_play=played):
             misfit = misfit or _misfit(asked)
             if why := misfit(demo):
                 failed[why] += 1

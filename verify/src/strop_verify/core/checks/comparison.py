@@ -164,13 +164,17 @@ class RetrievalCheck(CheckBase):
     """Path to ranges of lines, ends included, that matter."""
 
     def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:
-        return {"score"}
+        return {"score", *HALVES}
 
     def test_count(self) -> int:
         return 1
 
     def strength(self) -> str:
         return "places compared"
+
+
+HALVES = ("score-files", "score-lines")
+"""Numbers of a verdict on named places: F0.5 over files, and over lines."""
 
 
 class WorldCheck(CheckBase):
