@@ -108,11 +108,13 @@ def packed(data: Mapping[str, Any]) -> str:
 
 
 def rows(data: Mapping[str, Any], on: str = "") -> Iterator[tuple[str, str, float, float, Pooled]]:
-    """(side, rate, its mean over seeds, that after training, the pooled difference) on a set of tasks."""
-    runs = [run["values"][on] for run in data["runs"]]
+    """(side, rate, its mean over seeds, that after training, the pooled difference) on a set of tasks; of the seeds
+    that have the side.
+    """
     for side in TOLD:
         for rate in RATES:
-            if not all(rate in run.get(side, {}) for run in runs):
+            runs = [run["values"][on] for run in data["runs"] if rate in run["values"][on].get(side, {})]
+            if not runs:
                 continue
             both = [zip(run[side][rate], run["after"][rate], strict=True) for run in runs]
             pairs = list(zip(*both, strict=True))  # by task, then by seed
@@ -133,7 +135,8 @@ def table(data: Mapping[str, Any], on: str = "") -> str:
         each = " ".join(_signed(value) for value in one.seeds)
         told = f"{_signed(one.delta)} [{_signed(one.low)}, {_signed(one.high)}]"
         name = "sampled" if rate == "pass@1" else rate
-        lines.append(f"| {TOLD[side]} | {name} | {_plain(mean)} | {_plain(after)} | {told} | {each} |")
+        fewer = f" ({len(one.seeds)} of {count} seeds)" if len(one.seeds) < count else ""
+        lines.append(f"| {TOLD[side]}{fewer} | {name} | {_plain(mean)} | {_plain(after)} | {told} | {each} |")
     return "\n".join(lines)
 
 
