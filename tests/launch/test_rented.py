@@ -60,8 +60,11 @@ def test_a_task_of_skypilot(tmp_path: Path) -> None:
     assert made_for.file.name == "a-b.sky.yaml" and made_for.command == "sky launch a-b.sky.yaml"
     task = yaml.safe_load(made_for.text)
     assert task["resources"] == {
-        "image_id": "docker:ghcr.io/me/strop:1", "cpus": "80+", "memory": "313+", "accelerators": "a100x8:8"
-    }  # fmt: skip
+        "image_id": "docker:ghcr.io/me/strop:1",
+        "cpus": "80+",
+        "memory": "313+",
+        "accelerators": "a100x8:8",
+    }
     assert task["file_mounts"] == {
         "/runs": {"source": "s3://bucket", "mode": "MOUNT"},
         "/data": {"source": "s3://data", "mode": "COPY"},
@@ -108,9 +111,13 @@ def test_a_script_for_hugging_face_jobs_asks_for_that_job(tmp_path: Path) -> Non
     text = job(tmp_path, "hf-jobs", "launch.minutes=60").text
     hub = Hub()
     environment = {
-        **os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HF_HOME": str(tmp_path),
-        "HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}", "HF_TOKEN": "hf_none", "HF_HUB_DISABLE_TELEMETRY": "1",
-    }  # fmt: skip
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HF_HOME": str(tmp_path),
+        "HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}",
+        "HF_TOKEN": "hf_none",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+    }
     text = text.replace("jobs run", "jobs run --detach")
     done = subprocess.run(["bash", "-c", text], env=environment, capture_output=True, text=True, timeout=120)
     hub.shutdown()
@@ -182,9 +189,13 @@ def test_skypilot_reads_its_task(tmp_path: Path, tmp_path_factory: pytest.TempPa
     catalog.write_text("AcceleratorName,Clouds\nA100,aws\n")
     (tmp_path / "run.sky.yaml").write_text(job(tmp_path, "skypilot", gpu_type="A100").text)
     done = subprocess.run(
-        [place / "bin/python", "-c", SKY, "run.sky.yaml"], capture_output=True, text=True, timeout=300,
-        cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)},
-    )  # fmt: skip
+        [place / "bin/python", "-c", SKY, "run.sky.yaml"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=tmp_path,
+        env={**os.environ, "HOME": str(tmp_path)},
+    )
     assert done.returncode == 0, done.stderr
     assert "{'A100': 8} 80+ 313+" in done.stdout and "docker:ghcr.io/me/strop:1" in done.stdout
     assert "('/runs', 's3://bucket', 'MOUNT')" in done.stdout
