@@ -1,7 +1,7 @@
 """Rounds of `strop online` on the edits of real histories: does acceptance rise against a server that never learns?
 
     python benchmarks/edit_rounds.py FOLDER REPOSITORY ... [--held-out NAME] [--model smollm2-135m] [--rounds 10]
-        [--batch 512] [--updates 8] [--states 400] [--json FILE] [KEY=VALUE ...]
+        [--batch 512] [--updates 16] [--states 400] [--json FILE] [KEY=VALUE ...]
 
 In FOLDER, and going on where a run of the same command ended:
 
@@ -171,7 +171,7 @@ def main() -> None:
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--batch", type=int, default=512)
-    parser.add_argument("--updates", type=int, default=8)
+    parser.add_argument("--updates", type=int, default=16)
     parser.add_argument("--states", type=int, default=400)
     parser.add_argument("--json", type=Path)
     options = parser.parse_intermixed_args()
