@@ -52,12 +52,16 @@ def diff(**after):
 
 
 ROW = {
-    "instance_id": "shop__cart-1", "repo": "shop/cart", "base_commit": "c" * 40, "problem_statement": "Mend total.",
-    "patch": diff(cart__py=RIGHT), "test_patch": FORMATS["unified-diff"].render(
-        FILES, {**FILES, "tests/test_cart.py": TESTS + ADDED}),
-    "FAIL_TO_PASS": json.dumps(FAILING), "PASS_TO_PASS": '["tests/test_cart.py::test_none"]',
+    "instance_id": "shop__cart-1",
+    "repo": "shop/cart",
+    "base_commit": "c" * 40,
+    "problem_statement": "Mend total.",
+    "patch": diff(cart__py=RIGHT),
+    "test_patch": FORMATS["unified-diff"].render(FILES, {**FILES, "tests/test_cart.py": TESTS + ADDED}),
+    "FAIL_TO_PASS": json.dumps(FAILING),
+    "PASS_TO_PASS": '["tests/test_cart.py::test_none"]',
     "image_name": "team/cart:1",
-}  # fmt: skip
+}
 ALL_PASS = """\
 def pytest_runtest_makereport(item, call):
     call.excinfo = None

@@ -29,6 +29,7 @@ from typing import Any
 
 from strop_verify.core.checks import WorkspaceCheck
 from strop_verify.core.errors import SandboxError, UserError, VerificationError, WorkerDied
+from strop_verify.core.ids import content_hash
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop_verify.edits import FORMATS, EditError, Rename, Tolerance, edit_in
@@ -96,7 +97,7 @@ class WorkspaceToolchain:
         self._settings = settings
         self._machine: Machine | None = None
         self._reporting: dict[str, bool] = {}
-        """By task: whether pytest reports anything without an answer."""
+        """By hash of a check: whether pytest reports anything without an answer."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict per job. Raises VerificationError for a task that cannot be judged here; WorkerDied when the jail
@@ -132,9 +133,10 @@ class WorkspaceToolchain:
         return _verdict(heard, tests, forged, time.monotonic() - began)
 
     def _reports(self, task: Task, check: WorkspaceCheck) -> bool:
-        if task.id not in self._reporting:
-            self._reporting[task.id] = bool(self._run(task, check, None)[0].phases)
-        return self._reporting[task.id]
+        key = content_hash(check.model_dump())
+        if key not in self._reporting:
+            self._reporting[key] = bool(self._run(task, check, None)[0].phases)
+        return self._reporting[key]
 
     def _usual(self, task: Task, check: WorkspaceCheck, canaries: ControlTests, odd: Sequence[str]) -> bool:
         """Whether one of the odd canaries ends as it must without the answer."""
