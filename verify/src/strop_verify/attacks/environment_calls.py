@@ -18,7 +18,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 known: Any = importlib.import_module("known_calls")
@@ -45,6 +45,8 @@ class ReplyTask:
         self, name: str, row: Row, prompt: str, score: Callable[[str], float], parser: Any = None
     ) -> None:
         self.name, self.row, self.prompt, self.score, self._parser = name, row, prompt, score, parser
+        self.metrics: Collection[str] = ()
+        """Names of reward functions that have no weight."""
 
     def solutions(self) -> list[str]:
         """What the row says is right, as texts."""
@@ -90,13 +92,20 @@ class _Here(concurrent.futures.Executor):
 
 
 class _Raised(logging.Handler):
-    """Keeps the first error that is logged: verifiers logs what a reward function raises, and takes 0."""
+    """Keeps the first error that is logged: verifiers logs what a reward function raises, and takes 0. `metrics` are
+    functions of no weight, whose errors do not matter.
+    """
 
     said = ""
 
+    def __init__(self, metrics: Collection[str]) -> None:
+        super().__init__(logging.ERROR)
+        self._metrics = metrics
+
     def emit(self, record: logging.LogRecord) -> None:
-        if record.levelno >= logging.ERROR:
-            self.said = self.said or record.getMessage()
+        told = record.getMessage()
+        if not any(f" {name}:" in told for name in self._metrics):
+            self.said = self.said or told
 
 
 def reply_tasks(package: str) -> Iterator[ReplyTask]:
@@ -128,7 +137,11 @@ def _of_environment(name: str) -> Iterator[ReplyTask]:
             said = [types.AssistantMessage(role="assistant", content=reply)]
             return asyncio.run(_scored(environment, types.State(input=dict(row)), row, said))
 
-        yield ReplyTask(f"{row.get('example_id', number)}", row, text, score, environment.parser)
+        task = ReplyTask(f"{row.get('example_id', number)}", row, text, score, environment.parser)
+        rubric = environment.rubric
+        weights = zip(rubric._get_reward_func_names(), rubric._get_reward_weights(), strict=False)
+        task.metrics = {name for name, weight in weights if not weight}
+        yield task
 
 
 async def _scored(environment: Any, state: Any, row: Row, said: list[Any]) -> float:
@@ -207,7 +220,7 @@ def _apart(task: ReplyTask, reply: str, seconds: float) -> Row:
         os.mkdir(str(os.getpid()))
         os.chdir(str(os.getpid()))
         known.pipes_for_sockets()
-        raised = _Raised()
+        raised = _Raised(task.metrics)
         logging.getLogger("verifiers").addHandler(raised)
         try:
             said: Row = {"reward": task.score(reply)}
