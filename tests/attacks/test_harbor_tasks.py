@@ -119,11 +119,15 @@ def test_where_nothing_can_be_judged(strop, tmp_path) -> None:
 
 
 def test_what_a_cheat_may_know(tmp_path) -> None:
-    folder(tmp_path, "exit", {
-        **EXIT_STATUS,
-        "instruction.md": "Write `solution.py`, ./run.sh and data/out.json; see os.path and v1.2.\n",
-        "tests/test_outputs.py": f"import numpy\nopen('/app/bin/tool')\nopen('/tests/a.py')\n{OUTPUTS}",
-    })  # fmt: skip
+    folder(
+        tmp_path,
+        "exit",
+        {
+            **EXIT_STATUS,
+            "instruction.md": "Write `solution.py`, ./run.sh and data/out.json; see os.path and v1.2.\n",
+            "tests/test_outputs.py": f"import numpy\nopen('/app/bin/tool')\nopen('/tests/a.py')\n{OUTPUTS}",
+        },
+    )
     (task,) = iter_tasks(f"harbor:{tmp_path}")
     assert isinstance(task.check, TerminalCheck)
     known = facts(task, task.check)
