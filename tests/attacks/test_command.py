@@ -38,7 +38,7 @@ def write(path: Path, *rows: Any) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-@pytest.mark.soak(20)
+@pytest.mark.soak(60)
 def test_a_slice_in_every_jail(strop, tmp_path) -> None:
     done = strop(
         "attack",

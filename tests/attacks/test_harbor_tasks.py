@@ -64,7 +64,7 @@ def rows(path: Path) -> dict[str, dict]:
     return {row["task"]: row for row in json.loads(path.read_text())["rows"]}
 
 
-@pytest.mark.jail(40)
+@pytest.mark.soak(20)
 def test_which_tasks_pay(strop, tmp_path) -> None:
     root = tmp_path / "set"
     for name, files in (

@@ -55,6 +55,7 @@ def answers(run):
     return [(r.task_id, r.index, r.seed, r.answer, r.verdict.outcome, r.turns[0].completion) for r in found]
 
 
+@pytest.mark.soak(12)
 def test_it_is_killed_and_goes_on_without_asking_twice(strop, start, serve, tasks, tmp_path):
     whole = serve()
     assert strop("eval", whole.model, *ASKED, "run.name=whole", "-o", "whole.json").returncode == 0

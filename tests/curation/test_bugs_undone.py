@@ -114,6 +114,7 @@ def test_a_fix_is_undone_where_its_lines_still_stand(history: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.soak(12)
 def test_undone_fixes_are_tasks_that_todays_tests_judge(history: Path, tmp_path: Path, verifier: Any) -> None:
     words = ["build", "bugs", history, "--undo", history, "--workers", 1]
     done = warm.strop(*words, "-o", tmp_path / "bugs.jsonl", "--pairs", 1)

@@ -394,6 +394,7 @@ def row_of(made: Made, name: str, commit: str, **more: Any) -> dict[str, Any]:
     return {**fields, **more}
 
 
+@pytest.mark.soak(15)
 def test_rows_get_their_files_from_clones(
     made: Made, tmp_path: Path, strop: Callable[..., Any], verifier: OpenVerifier
 ) -> None:

@@ -287,7 +287,7 @@ def test_a_function_and_a_single_file_are_played_too(verifier: Any) -> None:
     assert rollout.verdict is not None and rollout.verdict.passed
 
 
-@pytest.mark.jail
+@pytest.mark.soak(12)
 @pytest.mark.parametrize("name", FORMS)
 def test_the_expert_solves_repositories_in_many_ways(name: FormName, verifier: Any) -> None:
     tasks = list(load_tasks("toy-repositories:8@3"))

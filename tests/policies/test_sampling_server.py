@@ -254,6 +254,7 @@ def _one_of_two(rank, port, url, folder, found):
     torch.distributed.destroy_process_group()
 
 
+@pytest.mark.soak(12)
 def test_two_processes_send_once_and_fail_together(servers, tmp_path):
     context = torch.multiprocessing.get_context("spawn")
     found = context.Queue()

@@ -145,7 +145,6 @@ def test_the_known_answer_passes_and_others_do_not(task, judge):
     assert judge.verify(task, fenced).outcome is Outcome.PASSED
 
 
-@pytest.mark.jail(2)
 @pytest.mark.parametrize(("answer", "outcome"), HOSTILE.values(), ids=HOSTILE)
 def test_no_answer_makes_its_own_results_nor_an_error(answer, outcome, task, judge):
     verdict = judge.verify(task, answer)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import torch
+from torch.distributed.tensor import DTensor
 from transformers import PreTrainedModel
 
 from strop.policies.attention import (
@@ -176,9 +177,11 @@ def watch(model: PreTrainedModel) -> Watch | None:
 def _seen(model: PreTrainedModel) -> Watch | None:
     prompt = random_ids(model, PROMPT, 0)
     tree, _ = prefix_tree([[*prompt, *random_ids(model, 3, n)] for n in (1, 2)], model.device)
+    sharded = isinstance(next(model.parameters()), DTensor)
+    decoder = model if sharded else model.base_model  # FSDP2 gathers where the whole model is called
     try:
         with at_rest(model), grouped() as seen:
-            model(
+            decoder(
                 input_ids=tree.ids[None], position_ids=tree.positions[None], prefix_tree=tree, use_cache=False
             )
     except (torch.OutOfMemoryError, MemoryError):
