@@ -67,13 +67,19 @@ def _spread(path: Path) -> str:
 
 def _plans(recipe: list[Path], words: list[str]) -> list:  # type: ignore[type-arg]
     from strop.config.load import load_recipe
-    from strop.policies.model_shape import ModelShape
     from strop.training.memory import memory_plan
 
     found = load_recipe(recipe, words)
-    shape = ModelShape.read(found.model.name)
-    assert shape is not None, found.model.name
-    return memory_plan(found, shape)
+    return memory_plan(found, _shape(found.model.name))
+
+
+@cache
+def _shape(name: str) -> Any:
+    from strop.policies.model_shape import ModelShape
+
+    shape = ModelShape.read(name)
+    assert shape is not None, name
+    return shape
 
 
 def time_of(path: Path) -> str | None:
