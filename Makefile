@@ -1,4 +1,4 @@
-# make install, make demo, make test (about twelve minutes), make test-full (nothing sampled; tests/README.md).
+# make install, make demo, make test (about nine minutes), make test-full (nothing sampled; tests/README.md).
 # make gpu-check tries what needs a GPU, in at most nine minutes; without one it says so and runs on the CPU.
 # Settings: PYTHON (3.11 or newer), ARGS (for the demo and gpu-check), PYTEST_ARGS, WORKERS, STROP_TEST_SEED, STROP_REQUIRE.
 # make tasksets packs the built-in tasks anew; make lock writes the versions in .venv to requirements.lock (LOCK= ignores it).
