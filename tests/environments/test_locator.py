@@ -5,6 +5,7 @@ import random
 import re
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -261,3 +262,14 @@ def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locator, "MOST_FILES", 1)
     with pytest.raises(UserError, match=re.escape("more than 1 files; name a folder in it")):
         Locator().find(tmp_path, "lions")
+
+
+def test_threads_give_the_stems_of_one_alone() -> None:
+    ends = ("ization", "fulness", "ingly", "ations", "ousness", "ibilities", "ments", "ators")
+    middles = map(chr, range(97, 123))
+    words = [f"con{middle}{end}" for middle in middles for end in ends]
+    alone = [stem(word) for word in words]
+    for _ in range(5):
+        stem.cache_clear()
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(stem, words)) == alone

@@ -10,6 +10,7 @@ spelling. A word counts more where it is defined, and in comments and docstrings
 
 import re
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -112,12 +113,17 @@ def terms(word: str) -> tuple[str, ...]:
     return tuple(map(sys.intern, dict.fromkeys([*stems, *whole])))
 
 
+_STEMMING = threading.Lock()
+"""The stemmer keeps the word that it works on: two threads at once give each other's stems, or an error."""
+
+
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """The stem of a lower-case word; `normalised` and `normalize` have the same one."""
     word = re.sub(r"(?<=[a-z]{3})is(e|ed|er|es|ing|ation|ations)$", r"iz\1", word)
     word = re.sub(r"(?<=[a-z]{2})our(|s|ed|ing)$", r"or\1", word)
-    return str(_stemmer().stemWord(word))
+    with _STEMMING:
+        return str(_stemmer().stemWord(word))
 
 
 def kin(stem_: str) -> dict[str, float]:
