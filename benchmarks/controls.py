@@ -1,7 +1,7 @@
 """What runs of `strop train --controls` showed, seed by seed: keeps the counts of each task, and makes the table.
 
 python benchmarks/controls.py RUN... -o experiments/controls/demo.json    a run a seed; the file's other seeds stay
-python benchmarks/controls.py RUN... --beside distill=RUN,RUN -o FILE     other runs to hold it against, a seed each
+python benchmarks/controls.py [RUN...] --beside distill=RUN,RUN -o FILE   other runs to hold the same seeds against
 python benchmarks/controls.py RUN... --baselines EVAL-RUN -o FILE         what needs no model: strop eval -n 1 --greedy
 python benchmarks/controls.py --table experiments/controls/demo.json      README's table
 """
@@ -46,59 +46,65 @@ def collected(
     baselines: Path | None = None,
 ) -> dict[str, Any]:
     """The counts of each run's evaluations, task by task, and what its controls took; a set of tasks each. Runs of the
-    same seeds `beside` are one more control each, by name; so is each evaluation of `baselines`, on the held-out tasks.
-    Other seeds of the output stay. Raises SystemExit where runs were evaluated on other tasks.
+    same seeds `beside` are one more control each, by name, also for seeds that the output already has; so is each
+    evaluation of `baselines`, on the held-out tasks. Other seeds of the output stay. Raises SystemExit where runs were
+    evaluated on other tasks, or there is no run of a seed.
     """
     old = json.loads(output.read_text()) if output.is_file() else {"tasks": {}, "runs": []}
     files = sorted((baselines / "evaluation").glob("*.record.json")) if baselines else []
     fixed = {one.name.split(".")[0]: Evaluation.model_validate_json(one.read_text()) for one in files}
-    found: list[dict[str, Any]] = []
     tasks: dict[str, list[str]] = old["tasks"]
-    for number, run in enumerate(runs):
+    seeds = {run["seed"]: run for run in old["runs"]}
+    for run in runs:
         values: dict[str, Any] = {}
-        others = {name: each[number] for name, each in beside.items()}
-        theirs = {name: read_evaluations(other) for name, other in others.items()}
         for name, (evaluations, _) in read_evaluations(run).items():
-            after = evaluations["after"]
-            own = [one.task_id for one in after.counts]
-            ids = tasks.setdefault(name, own)
-            if sorted(own) != sorted(ids):
-                raise SystemExit(
-                    f"{run}: {name or 'held-out'}: evaluated on other tasks than the seeds before it"
-                )
-            sides = {**after.controls, **evaluations}
-            sides |= {other: read[name][0]["after"] for other, read in theirs.items()}
-            sides |= {} if name else fixed
+            sides = {**evaluations["after"].controls, **evaluations, **({} if name else fixed)}
+            ids = _same_tasks(run, name, tasks, evaluations["after"])
             values[name] = {
-                side: {
-                    rate: [one.values(rate).get(task) for task in ids]
-                    for rate in RATES
-                    if rate in (*one.keys, *one.stage_keys)
-                }
-                for side, one in sides.items()
-                if side in TOLD or side == "after"
+                side: _values(one, ids) for side, one in sides.items() if side in TOLD or side == "after"
             }
         summary = json.loads((run / "summary.json").read_text())
-        steps = {name: [*RunFolder(other).iter_metrics()] for name, other in others.items()}
-        took = {
-            name: {"steps": len(lines), "seconds": sum(line["seconds_cpu"] for line in lines)}
-            for name, lines in steps.items()
-        }
-        found.append({
-            "seed": read_settings(run).get("seed"),
+        seed = read_settings(run).get("seed")
+        seeds[seed] = {
+            "seed": seed,
             "wall_seconds": round(summary["wall_seconds"], 1),
             "peak_rss_bytes": summary["peak_rss_bytes"],
             "rewards": [round(line["reward"], 4) for line in RunFolder(run).iter_metrics()],
             "seconds_cpu": round(sum(line["seconds_cpu"] for line in RunFolder(run).iter_metrics()), 1),
-            "took": {**{name: one["took"] for name, one in summary.get("controls", {}).items()}, **took},
+            "took": {name: one["took"] for name, one in summary.get("controls", {}).items()},
             "values": values,
-        })  # fmt: skip
-    seeds = {run["seed"]: run for run in [*old["runs"], *found]}
+        }  # fmt: skip
+    for side, other in [(side, other) for side, each in beside.items() for other in each]:
+        seed = read_settings(other).get("seed")
+        if seed not in seeds:
+            raise SystemExit(f"{other}: there is no run of seed {seed} to hold it against")
+        for name, (evaluations, _) in read_evaluations(other).items():
+            ids = _same_tasks(other, name, tasks, evaluations["after"])
+            seeds[seed]["values"][name][side] = _values(evaluations["after"], ids)
+        lines = [*RunFolder(other).iter_metrics()]
+        seeds[seed]["took"][side] = {
+            "steps": len(lines),
+            "seconds": sum(line["seconds_cpu"] for line in lines),
+        }
     return {
         "tasks": tasks,
         "controls": sorted({name for run in seeds.values() for name in run["took"]}),
         "runs": [seeds[seed] for seed in sorted(seeds)],
     }
+
+
+def _same_tasks(run: Path, name: str, tasks: dict[str, list[str]], result: Evaluation) -> list[str]:
+    own = [one.task_id for one in result.counts]
+    ids = tasks.setdefault(name, own)
+    if sorted(own) != sorted(ids):
+        raise SystemExit(f"{run}: {name or 'held-out'}: evaluated on other tasks than the seeds before it")
+    return ids
+
+
+def _values(result: Evaluation, ids: Sequence[str]) -> dict[str, list[Any]]:
+    """{rate: its value for each task}."""
+    known = [rate for rate in RATES if rate in (*result.keys, *result.stage_keys)]
+    return {rate: [result.values(rate).get(task) for task in ids] for rate in known}
 
 
 def packed(data: Mapping[str, Any]) -> str:

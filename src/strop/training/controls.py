@@ -10,6 +10,7 @@ Both numbers are written down, so that a resumed run repeats them. Learning rate
 section sft; grpo.mask_truncated leaves out truncated answers, as in the run.
 """
 
+import gc
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ import torch
 
 from strop.config.schema import Recipe
 from strop.evaluation.result import Evaluation, compare, paired_json
+from strop.policies import release_memory
 from strop.policies.open import longest_play
 from strop.reports.run_folder import RunFolder
 from strop.training.backend import WARM
@@ -97,20 +99,9 @@ def _trained(
     start = run.path / WARM if recipe.sft.warm_start else None
     plan = run.path / "controls" / f"{name}.json"
     known: dict[str, Any] = parts.ranks.from_main(partial(_read, plan))
-    with ExitStack() as first:
-        own, began = untrained_parts(recipe, parts, first, start), clock()
-        rounds, examples = _examples(name, recipe, own, known.get("rounds"), budget / 2)
-        sampling = clock() - began
-        if not examples:
-            raise UserError("no answer can be learnt from")
-        found = known or {
-            "rounds": rounds,
-            "examples": len(examples),
-            "updates": max(1, int((budget - sampling) / _seconds_of_update(recipe, own, examples))),
-            "seconds_budget": budget,
-            "seconds_sampling": sampling,
-        }
-        found = parts.ranks.from_main(lambda: found)
+    found, examples = _planned(name, recipe, parts, start, known, budget)
+    gc.collect()  # models hold references to themselves
+    release_memory()
     if parts.ranks.main:
         plan.parent.mkdir(exist_ok=True)
         write_json(plan, found)
@@ -124,6 +115,28 @@ def _trained(
         _with_steps(recipe, found["updates"]), own.backend.model, examples, lambda m: losses.append(m["loss"])
     )
     return own, {**found, "seconds_training": clock() - began, "loss": losses[-1]}
+
+
+def _planned(
+    name: str, recipe: Recipe, parts: RunParts, start: Path | None, known: dict[str, Any], budget: float
+) -> tuple[dict[str, Any], list[Example]]:
+    """(costs so far, what to learn from), with a model of its own that is gone before the one that learns is loaded."""
+    clock, _ = _clock()
+    with ExitStack() as stack:
+        own, began = untrained_parts(recipe, parts, stack, start), clock()
+        rounds, examples = _examples(name, recipe, own, known.get("rounds"), budget / 2)
+        sampling = clock() - began
+        if not examples:
+            raise UserError("no answer can be learnt from")
+        found = known or {
+            "rounds": rounds,
+            "examples": len(examples),
+            "updates": max(1, int((budget - sampling) / _seconds_of_update(recipe, own, examples))),
+            "seconds_budget": budget,
+            "seconds_sampling": sampling,
+        }
+        found = parts.ranks.from_main(lambda: found)
+    return found, examples
 
 
 def _clock() -> tuple[Callable[[], float], str]:
