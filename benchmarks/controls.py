@@ -17,7 +17,7 @@ from strop.evaluation.result import Evaluation
 from strop.evaluation.seeds import Pooled, crossed
 from strop.reports.run_folder import RunFolder
 from strop.reports.run_state import read_settings
-from strop.training.evaluations import read_evaluations
+from strop.training.evaluations import CONTROL, read_evaluations
 
 TOLD = {
     "before": "before training",
@@ -81,11 +81,10 @@ def collected(
         for name, (evaluations, _) in read_evaluations(other).items():
             ids = _same_tasks(other, name, tasks, evaluations["after"])
             seeds[seed]["values"][name][side] = _values(evaluations["after"], ids)
-        lines = [*RunFolder(other).iter_metrics()]
-        seeds[seed]["took"][side] = {
-            "steps": len(lines),
-            "seconds": sum(line["seconds_cpu"] for line in lines),
-        }
+        name = side.removeprefix(CONTROL)
+        alone, lines = other / "controls" / f"{name}.done.json", [*RunFolder(other).iter_metrics()]
+        steps = {"steps": len(lines), "seconds": sum(line["seconds_cpu"] for line in lines)}
+        seeds[seed]["took"][name] = json.loads(alone.read_text()) if alone.is_file() else steps
     return {
         "tasks": tasks,
         "controls": sorted({name for run in seeds.values() for name in run["took"]}),

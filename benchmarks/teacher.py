@@ -5,19 +5,31 @@ python benchmarks/teacher.py RECIPE [KEY=VALUE...] --teacher MODEL --work FOLDER
 A seed is `strop train RECIPE --controls ssd,rft`, then `strop distill RECIPE --teacher MODEL` for as many steps as fit
 into the CPU seconds of the run's steps, which its first two steps tell. What has ended is not run again, and what was
 cut off goes on, so that the same command may be given until all seeds are there. The output keeps every seed that
-ended, of earlier commands too (benchmarks/controls.py); its table is printed.
+ended, of earlier commands too (benchmarks/controls.py); its table is printed. Of a seed that the output has, only what
+is missing is trained, for the CPU seconds that its run took: on a machine as fast as that one.
 """
 
 import argparse
 import json
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import controls
 
+from strop.config.load import dump_recipe, load_recipe
+from strop.config.revision import revision
 from strop.reports.run_folder import RunFolder
+from strop.training.controls import trained_control
+from strop.training.evaluations import CONTROL, Evaluations
+from strop.training.ranks import join
+from strop.training.setup import set_up
+from strop.training.sinks import open_sinks
+from strop_verify.core.files import write_json
 
+CONTROLS = {"ssd", "rft"}
 FIRST = 2
 """Steps that tell how long a step with a teacher takes; the first of them also proves how it computes."""
 
@@ -63,6 +75,22 @@ def distilled(run: Path, budget: float, *start: str) -> None:
         strop("train", "--resume", str(run), f"optim.steps={json.loads(plan.read_text())}")
 
 
+def controlled(name: str, run: Path, budget: float, *own: str) -> None:
+    """Trains a control and evaluates it, in a folder of its own."""
+    done = run / "controls" / f"{name}.done.json"
+    files, settings = ([word for word in own if ("=" in word) is has] for has in (False, True))
+    recipe = load_recipe(files, [*settings, f"run.dir={run}"])
+    with ExitStack() as stack:
+        parts = set_up(recipe, join(), stack, print)
+        kept: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}
+        folder = stack.enter_context(RunFolder.create(run, overwrite=True, **kept))
+        sinks = stack.enter_context(open_sinks(recipe, folder, print, step=0, writing=True))
+        trained, took = trained_control(name, recipe, folder, parts, budget, stack, print)
+        evaluations = Evaluations(recipe, folder, parts, sinks, print, lambda text, done, total: None)
+        evaluations.all("after", parts=trained)
+        write_json(done, took)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -75,18 +103,27 @@ def main() -> None:
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_intermixed_args()
-    ended: list[tuple[Path, Path]] = []
+    known = json.loads(given.output.read_text())["runs"] if given.output.is_file() else []
+    before = {str(run["seed"]): run for run in known}
     for seed in given.seeds.split(","):
         own = [given.recipe, *given.settings, f"seed={seed}"]
         run, taught = given.work / f"grpo-{seed}", given.work / f"distill-{seed}"
-        trained(run, "train", *own, "--controls", "ssd,rft")
-        budget = sum(seconds_of(run))
-        distilled(
-            taught, budget, "distill", *own, "--teacher", given.teacher, f"optim.learning_rate={given.rate}"
-        )
-        ended.append((run, taught))
-        beside = {"distill": [taught for _, taught in ended]}
-        data = controls.collected([run for run, _ in ended], given.output, beside)
+        beside = dict[str, list[Path]]()
+        if seed in before:
+            budget, has = before[seed]["seconds_cpu"], before[seed]["took"]
+            for name in CONTROLS - has.keys():
+                alone = given.work / f"{name}-{seed}"
+                if not (alone / "controls" / f"{name}.done.json").is_file():
+                    controlled(name, alone, budget, *own)
+                beside[f"{CONTROL}{name}"] = [alone]
+        else:
+            trained(run, "train", *own, "--controls", ",".join(sorted(CONTROLS)))
+            budget, has = sum(seconds_of(run)), {}
+        if "distill" not in has:
+            teacher = ["--teacher", given.teacher, f"optim.learning_rate={given.rate}"]
+            distilled(taught, budget, "distill", *own, *teacher)
+            beside["distill"] = [taught]
+        data = controls.collected([] if seed in before else [run], given.output, beside)
         given.output.write_text(controls.packed(data))
         print(
             "\n\n".join(f"{on or 'held-out'}\n{controls.table(data, on)}" for on in data["tasks"]), flush=True

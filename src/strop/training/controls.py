@@ -56,6 +56,8 @@ def trained_controls(
     found: dict[str, Any] = {}
     if "" not in after:
         return found
+    _, counted = _clock()
+    budget = sum(float(line.get(counted, line["seconds"])) for line in run.iter_metrics())
     for name in recipe.evaluation.controls:
         done = run.path / "controls" / f"{name}.done.json"
         took: dict[str, Any] = parts.ranks.from_main(partial(_read, done))
@@ -64,7 +66,7 @@ def trained_controls(
             if not took:
                 try:
                     with PROGRESS.at(f"control {name}", busy=True):
-                        own, took = _trained(name, recipe, run, parts, stack, say)
+                        own, took = trained_control(name, recipe, run, parts, budget, stack, say)
                 except UserError as error:  # nothing to learn from; the run itself is done
                     say(f"control {name} is left out: {error}")
                     continue
@@ -87,15 +89,21 @@ def _read(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text())) if path.is_file() else {}
 
 
-def _trained(
-    name: str, recipe: Recipe, run: RunFolder, parts: RunParts, stack: ExitStack, say: Say
+def trained_control(
+    name: str,
+    recipe: Recipe,
+    run: RunFolder,
+    parts: RunParts,
+    budget: float,
+    stack: ExitStack,
+    say: Say,
 ) -> tuple[RunParts, dict[str, Any]]:
-    """(parts with the trained control, its costs). Raises UserError if there is nothing to learn from. Collective.
+    """(parts with the trained control, its costs), for a budget in seconds. Raises UserError if there is nothing to
+    learn from. Collective.
 
     Costs: seconds of the budget, of sampling and of training; rounds of answers, examples and updates; the last loss.
     """
     clock, counted = _clock()
-    budget = sum(float(line.get(counted, line["seconds"])) for line in run.iter_metrics())
     start = run.path / WARM if recipe.sft.warm_start else None
     plan = run.path / "controls" / f"{name}.json"
     known: dict[str, Any] = parts.ranks.from_main(partial(_read, plan))
