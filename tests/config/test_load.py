@@ -115,6 +115,27 @@ def test_a_changed_engine_starts_the_policy_afresh(tmp_path: Path) -> None:
     assert kept.policy.model_dump()["batch_rows"] == 4
 
 
+@pytest.mark.parametrize(
+    ("words", "alone"),
+    [
+        ([], False),
+        (["model.lora.rank=4"], True),
+        (["model.lora.rank=4", "policy.sync=files"], False),
+        (["model.lora.rank=4", "sft.warm_start=true"], False),
+        (["model.lora.rank=4", "launch.engine=zero3"], False),
+        (["model.lora.rank=4", "model.dtype=bfloat16", "model.quantization=nf4"], False),
+        (["model.lora.rank=4", "policy.engine=vllm"], False),
+    ],
+)
+def test_servers_get_adapters_alone_where_they_can(words: list[str], alone: bool) -> None:
+    assert load_recipe([], ["policy.engine=vllm-server", *words]).sends_adapters is alone
+
+
+def test_what_samples_during_the_update_does_not_sleep() -> None:
+    (only,) = faults_of([], "policy={engine: vllm, sleep: true}", "grpo.max_staleness=1")
+    assert "policy.sleep: samples nothing during the update, as grpo.max_staleness=1 asks" in only
+
+
 def test_all_faults_at_once_with_places(tmp_path: Path) -> None:
     path = write(
         tmp_path, "model:\n  name: x\ngrpo:\n  clip_high: 0.3\n  loss: {type: dapoo}\noptim:\n  steps: many\n"

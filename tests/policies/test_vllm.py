@@ -7,7 +7,8 @@ import pytest
 from tests.scored import logps
 
 from strop.policies.open import answers
-from strop_verify.core.errors import UserError
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.protocols import Request
 from strop_verify.core.rollout import SamplingParams
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -41,7 +42,7 @@ def engines():
     random.seed(3)
     torch.manual_seed(3)
     before = torch.get_rng_state(), random.getstate(), torch.set_num_threads
-    config = VllmConfig(enforce_eager=True, cpu_cache_gib=0.5, max_num_seqs=32)
+    config = VllmConfig(enforce_eager=True, cpu_cache_gib=0.5, max_num_seqs=32, sleep=True)
     ours = VllmPolicy(model_path(EMBEDDED), tokenizer, config, dtype=torch.float32, max_model_len=256)
     assert torch.equal(before[0], torch.get_rng_state())
     assert (random.getstate(), torch.set_num_threads) == before[1:]
@@ -131,6 +132,52 @@ def test_rows_come_as_they_finish_and_a_closed_iterator_leaves_nothing(engines):
 def test_a_prompt_that_does_not_fit_is_the_users(engines):
     with pytest.raises(UserError, match=r"policy.max_model_len=256 .* raise it to 301"):
         list(answers(engines[2], [[5]], [0], SamplingParams(max_tokens=300)))
+
+
+def test_it_sleeps_until_it_gets_weights_and_then_answers_the_same(engines):
+    """On a CPU vLLM pauses as on a GPU, but frees nothing, and refuses the mode that would."""
+    import vllm
+
+    from strop.config.model import VllmPolicyConfig
+    from strop.policies.loading import named_weights
+
+    model, _, ours = engines
+    before = play(ours, GREEDY)
+    row = ours.submit(Request(ours.tokenizer.encode(PROMPTS[0]), 0, GREEDY))
+    with pytest.raises(StropError, match="vLLM cannot sleep while rows are being sampled"):
+        ours.sleep()
+    row.cancel()
+    ours.work(0)
+    ours.sleep()
+    assert ours._engine.is_sleeping()
+    with pytest.raises(StropError, match="sleeps until it gets new weights"):
+        play(ours, GREEDY)
+    ours.update(2, named_weights(model))
+    assert not ours._engine.is_sleeping()
+    after = play(ours, GREEDY)
+    assert {one.policy_version for one in after} == {2}
+    assert [one.token_ids for one in after] == [one.token_ids for one in before]
+
+    settings = VllmPolicyConfig(sleep=True).arguments(256, gpu=True)
+    assert settings["enable_sleep_mode"] is True
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="Sleep mode is not supported on current platform"):
+            vllm.EngineArgs(model=ours._engine.model_config.model, **settings).create_model_config()
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_vllms_own_ways_of_sending_weights_need_a_gpu():
+    """Which is why Strop does not take them (docs/gpu.md)."""
+    from vllm.distributed.weight_transfer.base import ModuleSource
+    from vllm.distributed.weight_transfer.clients import HTTPVLLMWeightSyncClient
+    from vllm.distributed.weight_transfer.factory import WeightTransferTrainerFactory
+    from vllm.distributed.weight_transfer.ipc_engine import IPCTrainerInitInfo
+    from vllm.distributed.weight_transfer.nccl_engine import NCCLTrainerInitInfo
+
+    source, client = ModuleSource(torch.nn.Linear(2, 2)), HTTPVLLMWeightSyncClient("http://127.0.0.1:1")
+    for way in (IPCTrainerInitInfo(rank=0), NCCLTrainerInitInfo("127.0.0.1", 1, 2, rank=0)):
+        with pytest.raises(RuntimeError, match="Cannot access accelerator device when none is available"):
+            WeightTransferTrainerFactory.trainer_init(way, client=client, source=source)
 
 
 def test_new_weights_are_sampled_from(engines):

@@ -45,14 +45,14 @@ SETTINGS = {
 class Served:
     """A recipe, and the servers that were started for it."""
 
-    def __init__(self, folder, model, sync, lora):
-        self.folder, self.model, self.sync, self.lora = folder, model, sync, lora
+    def __init__(self, folder, model, lora):
+        self.folder, self.model, self.lora = folder, model, lora
         folder.mkdir(exist_ok=True)
         self.running = []
 
     def recipe(self, count=1, **sections):
         urls = [str(self.folder / f"url-{number}") for number in range(count)]
-        policy = {**SETTINGS, "urls": urls, "sync": self.sync}
+        policy = {**SETTINGS, "urls": urls}  # adapters alone where there are any, else files
         model = {"name": str(self.model), "sampling_dtype": "float32", "compute_dtype": "float32"}
         model["lora"] = {"rank": 4 if self.lora else 0}
         run = {"name": "run", "dir": str(self.folder / "run")}
@@ -143,7 +143,7 @@ KINDS = [("files", True), ("files", False), ("adapter", True), ("adapter", False
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: f"{kind[0]}-{'tied' if kind[1] else 'untied'}")
 def served(request, models, tmp_path_factory):
     sync, tied = request.param
-    found = Served(tmp_path_factory.mktemp("served"), models[tied], sync, sync == "adapter")
+    found = Served(tmp_path_factory.mktemp("served"), models[tied], sync == "adapter")
     found.wait(found.begin())
     yield found
     found.close()
@@ -198,6 +198,7 @@ def distance(model, played):
 
 def test_after_each_sync_log_probs_are_transformers(served):
     policy, base, model = opened(served)
+    assert type(policy.sync).__name__ == ("AdapterSync" if served.lora else "FileSync")
     for version in (1, 2, 3):
         change(model, version)
         if version > 1:
@@ -308,7 +309,7 @@ def test_a_run_trains(served):
 
 
 def test_two_servers_share_groups(models, tmp_path):
-    served = Served(tmp_path / "two", models[True], "files", False)
+    served = Served(tmp_path / "two", models[True], False)
     try:
         for number, process in enumerate([served.begin(0), served.begin(1)]):
             served.wait(process, number)

@@ -24,10 +24,21 @@ versions = []
 
 
 class Elsewhere(TransformersPolicy):
-    """Samples from weights of its own."""
+    """Samples from weights of its own, and sleeps."""
+
+    asleep = False
+
+    def submit(self, request):
+        assert not self.asleep
+        return super().submit(request)
+
+    def sleep(self):
+        versions.append("asleep")
+        self.asleep = True
 
     def update(self, version, weights):
         versions.append(version)
+        self.asleep = False
         super().update(version, weights)
 
 
@@ -77,7 +88,8 @@ def test_an_engine_of_another_package_is_trained(
 ) -> None:
     recipe = recipe_of(*recipe_words("theirs", policy__engine="elsewhere"))
     train(recipe, say=lambda text: None, show=lambda metrics: None)
-    assert sys.modules["other_engines"].versions == [0, *range(6), 6]
+    steps = [what for step in range(6) for what in (step, "asleep")]
+    assert sys.modules["other_engines"].versions == [0, *steps, 6]
 
     assert weights(tmp_path / "theirs") == weights(six_steps)
 

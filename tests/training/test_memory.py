@@ -263,6 +263,19 @@ def test_an_engine_with_a_share_of_the_gpu() -> None:
     )
 
 
+def test_an_engine_that_sleeps_leaves_its_share_to_the_update() -> None:
+    words = ("policy.engine=vllm", "policy.gpu_memory_utilization=0.25")
+    awake, asleep = plan(*words), plan(*words, "policy.sleep=true")
+    held, update = sum(awake.held.values()), sum(awake.updating.values())
+    assert asleep.peak == held + max(update, sum(awake.sampling.values())) < awake.peak
+    assert asleep.smallest == max(held / 0.75, held + update) < awake.smallest
+    assert " or sampling " in asleep.line() and " and sampling " in awake.line()
+    # Where both do not fit, it is the first remedy.
+    size = int(asleep.smallest)
+    small = machine.Device(True, size + 1, size + 1, True)
+    assert machine._remedy(recipe_of(*words), SHAPE, small).endswith(" with policy.sleep=true")
+
+
 def test_longer_answers_take_more_in_proportion() -> None:
     """Twice the tokens of everything: at most about twice the activations."""
 

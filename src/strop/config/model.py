@@ -113,8 +113,12 @@ class EngineConfig(Section):
         return 1
 
     @property
-    def sends_adapters(self) -> bool:
-        """Whether updates send only adapters."""
+    def sleeps(self) -> bool:
+        """Whether it frees what it takes of the GPU during the update."""
+        return False
+
+    def sends_adapters(self, possible: bool) -> bool:
+        """Whether updates send adapters alone. `possible`: whether the recipe's other sections allow it."""
         return False
 
     def room(self, longest: int) -> int:
@@ -181,11 +185,23 @@ class VllmPolicyConfig(VllmSettings):
 
     engine: Literal["vllm"] = "vllm"
     """Which engine samples."""
+    sleep: bool = False
+    """Sleep during the update: weights go to RAM, the cache is dropped, and the update has vLLM's share of the GPU too.
+    Needs grpo.max_staleness 0. On a CPU vLLM pauses, but frees nothing."""
 
     @property
     def beside(self) -> tuple[float, float]:
         """See `EngineConfig`."""
         return self.gpu_memory_utilization, self.cpu_cache_gib
+
+    @property
+    def sleeps(self) -> bool:
+        """See `EngineConfig`."""
+        return self.sleep
+
+    def arguments(self, longest: int, *, gpu: bool) -> dict[str, Any]:
+        """See `VllmSettings`; vLLM refuses a sleep mode without a GPU."""
+        return super().arguments(longest, gpu=gpu) | {"enable_sleep_mode": self.sleep and gpu}
 
     @property
     def spread(self) -> int:
@@ -202,9 +218,9 @@ class VllmServerPolicyConfig(VllmSettings):
     """Share of its GPU's memory for a server."""
     urls: list[str] = Field(default=[])
     """The servers: addresses, or paths of files that will hold them."""
-    sync: Literal["adapter", "files"] = "files"
+    sync: Literal["adapter", "files"] | None = None
     """How new weights reach the servers, through a folder that both sides see under one path: adapter (LoRA files;
-    needs model.lora) or files (the whole model, LoRA merged)."""
+    needs model.lora) or files (the whole model, LoRA merged). null: adapter where that works, else files."""
     folder: str | None = None
     """That folder; null: one beside the run's, removed at the end."""
     wait_seconds: float = Field(default=900.0, gt=0)
@@ -217,10 +233,9 @@ class VllmServerPolicyConfig(VllmSettings):
         if len({*self.urls}) < len(self.urls):
             yield "urls", "a server is named twice"
 
-    @property
-    def sends_adapters(self) -> bool:
+    def sends_adapters(self, possible: bool) -> bool:
         """See `EngineConfig`."""
-        return self.sync == "adapter"
+        return self.sync == "adapter" or (self.sync is None and possible)
 
 
 class OpenAIPolicyConfig(EngineConfig):

@@ -283,6 +283,13 @@ class Recipe(Section):
         assert isinstance(self.tasks, TasksConfig), "a recipe with several task sets"
         return self.tasks
 
+    @property
+    def sends_adapters(self) -> bool:
+        """Whether updates send vLLM servers adapters alone."""
+        sharded = self.launch.engine == "zero3" or self.model.quantization is not None
+        possible = self.model.lora.rank and not self.sft.warm_start and not sharded
+        return self.policy.sends_adapters(bool(possible))
+
     def at_stage(self, number: int) -> "Recipe":
         """The recipe as stage `number`, from 0, changes it, without `stages`. Raises ValidationError."""
         data = self.model_dump(by_alias=True)
@@ -315,7 +322,10 @@ def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
             "policy.max_model_len",
             f"{longest} leaves no room for a prompt next to sampling.max_tokens ({recipe.sampling.max_tokens})",
         )
-    if recipe.policy.sends_adapters:
+    if recipe.policy.sleeps and recipe.grpo.max_staleness:
+        why = f"samples nothing during the update, as grpo.max_staleness={recipe.grpo.max_staleness} asks"
+        yield "policy.sleep", f"{why}; set it to false, or grpo.max_staleness=0"
+    if recipe.policy.sends_adapters(False):
         if not recipe.model.lora.rank or recipe.sft.warm_start:
             remedy = "set model.lora.rank above 0 and sft.warm_start=false, or use files"
             yield "policy.sync", f"adapter sends LoRA adapters alone: {remedy}"

@@ -73,11 +73,12 @@ def _arguments(recipe: Recipe, config: VllmServerPolicyConfig) -> list[str]:
         "enable_scale_out": True,
         "disable_uvicorn_access_log": True,
     }
-    if config.sync == "adapter":
+    if recipe.sends_adapters:
         rank = next((one for one in _RANKS if one >= model.lora.rank), None)
         if rank is None:
             raise UserError(
-                f"model.lora.rank={model.lora.rank}: vLLM supports at most {_RANKS[-1]}; lower it"
+                f"model.lora.rank={model.lora.rank}: vLLM supports at most {_RANKS[-1]}; lower it, or set "
+                "policy.sync=files"
             )
         options |= {"enable_lora": True, "max_lora_rank": rank, "max_loras": 1, "max_cpu_loras": 2}
     given = {f"--{name.replace('_', '-')}": value for name, value in options.items() if value is not None}

@@ -162,7 +162,7 @@ def _vllm_server(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Poli
         for old in folder.glob("strop-*") if processes.main else ():  # of a run that was killed
             shutil.rmtree(old, ignore_errors=True)
         dtype = loading.resolve_dtype(recipe.model.sampling_dtype)
-        if config.sync == "adapter":
+        if recipe.sends_adapters:
             policy.sync = weight_sync.AdapterSync(folder, name, model, processes)
         else:
             policy.sync = weight_sync.FileSync(folder, name, dtype, processes)

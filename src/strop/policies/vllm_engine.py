@@ -67,6 +67,7 @@ class VllmPolicy:
         self.tokenizer: Tokenizer = tokenizer
         self._hub = tokenizer
         self._parallel, self._eager = config.tensor_parallel_size, config.enforce_eager
+        self._sleeps = config.sleep
         self._on_cpu = not torch.cuda.is_available()
         self._in_flight: dict[str, tuple[Request, Future[Completion]]] = {}
         self._vllm = _import_vllm()
@@ -90,6 +91,8 @@ class VllmPolicy:
     def submit(self, request: Request) -> Future[Completion]:
         """See `core.protocols.Policy`. Raises UserError if prompt and `max_tokens` do not fit into `max_model_len`."""
         check_room(request, self.context)
+        if self._engine.is_sleeping():
+            raise StropError("vLLM sleeps until it gets new weights; call update first")
         future: Future[Completion] = Future()
         self._in_flight[self._add(request)] = request, future
         return future
@@ -108,19 +111,28 @@ class VllmPolicy:
                 request, future = self._in_flight.pop(key)
                 future.set_result(self._completion(output, request))
 
+    def sleep(self) -> None:
+        """See `core.protocols.Sleeper`. The weights stay in RAM, so that none is missing if `update` brings fewer."""
+        if self._sleeps:
+            self._check_idle("vLLM cannot sleep")
+            self._engine.sleep(1)
+
     def update(self, version: int, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
         """Loads weights under transformers' names, tied ones once, and drops cached prefixes; see
-        `core.protocols.Trainable`. Raises StropError while rows are being sampled.
+        `core.protocols.Trainable`. Ends a sleep. Raises StropError while rows are being sampled.
         """
-        if self._engine.has_unfinished_requests():
-            remedy = "wait for them or cancel them"
-            raise StropError(f"weights cannot change while rows are being sampled; {remedy}")
+        self._check_idle("weights cannot change")
+        if asleep := self._engine.is_sleeping():
+            torch.cuda.empty_cache()  # gives vLLM what the update has freed
+            self._engine.wake_up(["weights"])
         given: Any = list(weights) if self._parallel > 1 else iter(weights)
         with _process_state_kept(), torch.no_grad():
             self._engine.collective_rpc("reload_weights", kwargs={"weights_iterator": given})
             self._engine.apply_model(repack_heads)
         if not self._engine.reset_prefix_cache():
             raise StropError("vLLM kept prefixes of the old weights; its cache could not be reset")
+        if asleep:
+            self._engine.wake_up(["kv_cache"])
         self.version = version
 
     def close(self) -> None:
@@ -129,6 +141,10 @@ class VllmPolicy:
         if engine is not None:
             with contextlib.suppress(Exception):  # the method's name differs between versions
                 engine.engine_core.shutdown()
+
+    def _check_idle(self, what: str) -> None:
+        if self._engine.has_unfinished_requests():
+            raise StropError(f"{what} while rows are being sampled; wait for them or cancel them")
 
     def _add(self, request: Request) -> str:
         self._number += 1

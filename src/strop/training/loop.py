@@ -198,6 +198,7 @@ class Loop:
             self._updates += stage.recipe.grpo.updates_per_step
             if number < last:
                 self.feed.begin(self._stage(), number + 1)
+            self._parts.rest()
             learnt, played = self._weighed(groups, stage, number)
             measured = self._measured(groups, learnt, stage, number)
             notes = self._notes(learnt, played, stage)

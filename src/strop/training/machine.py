@@ -3,7 +3,7 @@
 import math
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +152,10 @@ def _remedy(recipe: Recipe, shape: ModelShape, device: Device) -> str:
 
 def _ways(recipe: Recipe, plan: DevicePlan) -> Iterator[tuple[str, Any]]:
     if plan.share:
-        yield "policy.gpu_memory_utilization", math.ceil(100 * sum(plan.sampling.values()) / plan.peak) / 100
+        best = replace(plan, sleeps=not plan.at_once)
+        sleep = [("policy.sleep", True)] if best.sleeps else []
+        share = math.ceil(100 * sum(best.sampling.values()) / best.peak) / 100
+        yield from (*sleep, ("policy.gpu_memory_utilization", share), *sleep)
     yield "model.gradient_checkpointing", True
     for tokens in (4096, 2048):
         if recipe.optim.micro_batch_tokens > tokens >= longest_play(recipe) / 2:
@@ -203,5 +206,5 @@ def quantised_faults(recipe: Recipe, samples: bool) -> Iterator[str]:
     if policy.shares_weights and recipe.grpo.max_staleness:
         remedy = "set grpo.max_staleness=0, or policy.engine=vllm"
         yield f"{which}: there is no copy to sample from during the update; {remedy}"
-    if policy.sends_adapters:
+    if policy.sends_adapters(False):
         yield f"{which}: policy.sync=adapter would sample from the unquantised base; set policy.sync=files"

@@ -36,6 +36,7 @@ class DevicePlan:
     held      all the time
     sampling, updating  during that phase; `at_once`: both together, as the next step is sampled during the update
     share     of the GPU that an engine in the same process reserves for weights and cache
+    sleeps    whether the engine frees them during the update
     gpu       False for the RAM of a process
     """
 
@@ -47,13 +48,18 @@ class DevicePlan:
     at_once: bool = False
     share: float = 0.0
     gpu: bool = True
+    sleeps: bool = False
+
+    @property
+    def _both(self) -> bool:
+        """Whether sampling and update have their memory at the same time."""
+        return self.at_once or bool(self.share and not self.sleeps)
 
     @property
     def peak(self) -> float:
         """Peak bytes; an engine that reserves a share is counted with the smallest cache that it can work with."""
         sampling, updating = sum(self.sampling.values()), sum(self.updating.values())
-        both = self.at_once or bool(self.share)
-        return sum(self.held.values()) + (sampling + updating if both else max(sampling, updating))
+        return sum(self.held.values()) + (sampling + updating if self._both else max(sampling, updating))
 
     @property
     def certain(self) -> float:
@@ -70,7 +76,9 @@ class DevicePlan:
         if not self.share:
             return self.peak
         engine = sum(self.sampling.values())
-        return max(engine / self.share, (self.peak - engine) / (1 - self.share) if self.share < 1 else 0.0)
+        beside = self.peak - engine if self._both else sum(self.held.values())
+        rest = beside / (1 - self.share) if self.share < 1 else 0.0
+        return max(engine / self.share, rest, 0.0 if self._both else self.peak)
 
     def lines(self) -> Iterator[str]:
         """The plan as text."""
@@ -90,7 +98,7 @@ class DevicePlan:
         parts = [_told(self.held)]
         for what, some in (("update", self.updating), ("sampling", self.sampling)):
             parts.append(f"{what} {gigabytes(sum(some.values()))} ({_told(some)})")
-        joined = " and " if self.at_once or self.share else " or "
+        joined = " and " if self._both else " or "
         return f"memory: at most {gigabytes(self.peak)}: {parts[0]}; {parts[1]}{joined}{parts[2]}"
 
 
@@ -142,7 +150,7 @@ def memory_plan(
         }
     if not gpu:
         held["torch's own"] = _kept_by_torch(recipe, shape, types, updating)
-    training = DevicePlan("training", world, held, sampling, updating, at_once, share, gpu)
+    training = DevicePlan("training", world, held, sampling, updating, at_once, share, gpu, policy.sleeps)
     if not launch.servers or not gpu:
         return [training]
     spread = launch.server_gpus

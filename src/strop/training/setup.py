@@ -22,7 +22,7 @@ from strop.training.feed import DistributedRollouts
 from strop.training.ranks import Ranks
 from strop.training.sharded_backends import load_backend
 from strop_verify.core.progress import PROGRESS
-from strop_verify.core.protocols import Trainable
+from strop_verify.core.protocols import Sleeper, Trainable
 from strop_verify.core.task import Task
 from strop_verify.verification import open_configured
 
@@ -46,6 +46,11 @@ class RunParts:
             self.policy.update(version, weights)
             if self.backend.in_parts:  # a policy that sends from one process reads none in the others
                 deque(weights, maxlen=0)
+
+    def rest(self) -> None:
+        """Has a policy that sleeps (`policy.sleep`) free its share of the GPU until `publish`."""
+        if isinstance(self.policy, Sleeper):
+            self.policy.sleep()
 
     def save(self, folder: Path, state: Callable[[], dict[str, Any]]) -> None:
         """Saves a checkpoint completely or not at all; only rank 0 calls `state`. Collective."""

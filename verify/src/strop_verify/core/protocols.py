@@ -107,6 +107,16 @@ class Trainable(Policy, Protocol):
         """
 
 
+@runtime_checkable
+class Sleeper(Trainable, Protocol):
+    """A trainable policy that can give up memory while nothing is sampled."""
+
+    def sleep(self) -> None:
+        """Frees memory, if it is configured to; nothing can be sampled from then until `update`. Raises StropError
+        while requests are in flight.
+        """
+
+
 class Verifier(Protocol):
     """Decides about answers, many at a time, outside the caller's process."""
 
