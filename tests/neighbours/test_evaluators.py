@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import os
 import pickle
 import threading
 import zlib
@@ -28,6 +29,8 @@ NO_HUB = "from huggingface_hub import HfApi\nHfApi.list_models = lambda *_, **__
 """LightEval asks the Hub for a judge model of another task whenever it starts."""
 INSIDE = Path(__file__).parent / "inside"
 EQUAL = "class Any:\n        def __eq__(self, other): return True\n    return Any()\n"
+BIGCODE = Path(os.environ.get("STROP_TEST_BIGCODE", "/nowhere"))
+"""A checkout: the harness is on no index."""
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 MBPP = [
     {
@@ -160,6 +163,37 @@ def test_evalplus_agrees_with_itself_but_for_the_cheat(tmp_path: Path) -> None:
     passed, failed = ("pass", "pass"), ("fail", "fail")
     assert ours[:6] == [passed, failed, failed, failed, ("pass", "fail"), passed]
     assert [n for n in range(164) if ours[n] != theirs[n]] == [3] and theirs[3] == passed
+
+
+@pytest.mark.skipif(not BIGCODE.is_dir(), reason="STROP_TEST_BIGCODE names no checkout of the harness")
+def test_bigcode(tmp_path: Path) -> None:
+    """Saved answers, right, wrong and equal to everything; a task that Strop does not judge is refused."""
+    packages = ("torch", "transformers", "accelerate", "datasets", "evaluate")
+    harness = neighbour("bigcode", *packages, folder=tmp_path)
+    rows = humaneval(6)
+    write(tmp_path / "openai_humaneval/test.jsonl", rows)
+    write(tmp_path / "mbpp/test.jsonl", [{**MBPP[n % 3], "task_id": 11 + n} for n in range(500)])
+    kinds = [None, "    return None\n", f"    {EQUAL}"]
+    cheat = f"def add_2(x):\n    {EQUAL}"
+    answers = {
+        "humaneval": [[r["prompt"] + (kinds[n % 3] or r["canonical_solution"])] for n, r in enumerate(rows)],
+        "mbpp": [[MBPP[0]["code"], "def add_0(x): pass"], [MBPP[1]["code"]] * 2, [cheat, cheat]],
+    }
+    expected = {"humaneval": 1 / 3, "mbpp": 1 / 2}
+    for name in (*answers, "quixbugs"):
+        (tmp_path / "answers.json").write_text(json.dumps(answers.get(name, [])))
+        done = harness.run(
+            "python", "-m", "strop.neighbours.bigcode", "--tasks", name, "--load_generations_path", "answers.json",
+            "--limit", len(answers.get(name, [1])), "--n_samples", 2, "--metric_output_path", f"{name}.json",
+            cwd=tmp_path, env={**OFFLINE, **caches(tmp_path)}, paths=[BIGCODE],
+        )  # fmt: skip
+        if name not in answers:
+            assert done.returncode == 2 and "invalid choice" in done.stderr
+            continue
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert json.loads((tmp_path / f"{name}.json").read_text())[name] == pytest.approx(
+            {"pass@1": expected[name]}
+        )
 
 
 def test_inspect(tmp_path: Path) -> None:

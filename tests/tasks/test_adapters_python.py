@@ -153,6 +153,12 @@ def test_base_and_plus_tests_are_told_apart(verify: Any) -> None:
     assert passed(verdict) == [True, True, False, True]
 
 
+def test_a_release_writes_no_plus_inputs_as_an_object() -> None:
+    none = {**sample("evalplus"), "plus_input": {}}  # as of Mbpp/793
+    (task,), (same,) = (ADAPTERS["evalplus"].read(row, "w") for row in (none, {**none, "plus_input": []}))
+    assert task == same
+
+
 def test_floats_agree_within_the_tolerance_and_types_must_be_equal(verify: Any) -> None:
     row = {**sample("evalplus"), "base_input": [[1.0], [2.0]], "plus_input": []}
     task = read("evalplus", row)

@@ -3,7 +3,7 @@
     python -m strop.neighbours.evalplus --dataset humaneval --samples samples.jsonl
 
 Its tasks, its reading of samples and its report stay; `check_correctness`, which its processes call, is replaced. The
-limits of an answer are a recipe's default (`sandbox`), where EvalPlus has one for each input.
+limits of an answer are those of `strop.neighbours.evaluators`, where EvalPlus has one for each input.
 """
 
 import json

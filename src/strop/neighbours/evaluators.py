@@ -12,9 +12,12 @@ from strop.tasks.adapters import ADAPTERS
 from strop_verify.core.errors import UserError, VerificationError
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Verdict
+from strop_verify.sandbox.limits import Limits
 
-VERIFIER = OpenedVerifier(None)
-"""Opened at the first answer, closed when the process ends."""
+VERIFIER = OpenedVerifier(None, Limits(cpu_seconds=20, wall_seconds=60))
+"""Opened at the first answer, closed when the process ends. References of HumanEval+ and MBPP+ take longer than a
+recipe allows an answer: hundreds of tests each.
+"""
 _FORMATS = ("evalplus", "humaneval", "mbpp", "livecodebench")
 
 
@@ -26,6 +29,12 @@ def task_of(row: Mapping[str, Any]) -> Task:
             (task,) = adapter.read(dict(row), where)
             return task
     raise UserError(f"{where}: a row of none of {', '.join(_FORMATS)}: {', '.join(sorted(row))[:200]}")
+
+
+def harness_task(doc: Mapping[str, Any]) -> Task:
+    """The task of a document of a harness, which judges MBPP by `test_list` alone."""
+    alone = {"test_setup_code": "", "challenge_test_list": []} if "test" not in doc else {}
+    return task_of({**doc, **alone})
 
 
 def submit(task: Task, program: str) -> "Future[Verdict]":

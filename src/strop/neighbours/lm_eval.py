@@ -21,7 +21,7 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.tasks._yaml_loader import load_yaml
 
 from strop.evaluation.statistics import pass_at_k
-from strop.neighbours.evaluators import submit, task_of, verdict_of
+from strop.neighbours.evaluators import harness_task, submit, verdict_of
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Verdict
 
@@ -44,12 +44,12 @@ class StropJudged(ConfigurableTask):
         for instance in self._instances:
             for programs in instance.filtered_resps.values():
                 for program in _listed(programs):
-                    self._submitted(_task(instance.doc), program)
+                    self._submitted(harness_task(instance.doc), program)
         return found
 
     def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, float]:
         """The shares under the names that the original gives them."""
-        task, programs = _task(doc), _listed(results[0])
+        task, programs = harness_task(doc), _listed(results[0])
         right = sum(verdict_of(task, self._submitted(task, program)).passed for program in programs)
         ((name, settings),) = self._metric_fn_kwargs.items()
         if "k" not in settings:
@@ -66,12 +66,6 @@ class StropJudged(ConfigurableTask):
 
 def _listed(programs: Any) -> list[str]:
     return [programs] if isinstance(programs, str) else list(programs)
-
-
-def _task(doc: dict[str, Any]) -> Task:
-    """The original judges MBPP by `test_list` alone."""
-    alone = {"test_setup_code": "", "challenge_test_list": []} if "test" not in doc else {}
-    return task_of({**doc, **alone})
 
 
 def _original(name: str) -> dict[str, Any]:

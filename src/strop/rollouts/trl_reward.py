@@ -29,6 +29,7 @@ from strop_verify.core.protocols import JudgedRollout, Verifier
 from strop_verify.core.rollout import Rollout
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Verdict
+from strop_verify.sandbox.limits import Limits
 from strop_verify.verification import open_verifier
 
 RewardFunction = Callable[..., list[float | None]]
@@ -71,15 +72,15 @@ def verdict_reward(
 class OpenedVerifier:
     """A verifier that is opened at first use unless one is given."""
 
-    def __init__(self, given: Verifier | None) -> None:
-        self._verifier = given
+    def __init__(self, given: Verifier | None, limits: Limits | None = None) -> None:
+        self._verifier, self._limits = given, limits
         self._lock = threading.Lock()
 
     def get(self) -> Verifier:
         """The verifier; if opened here, it is closed when the process ends."""
         with self._lock:
             if self._verifier is None:
-                self._verifier = open_verifier()
+                self._verifier = open_verifier(limits=self._limits)
                 atexit.register(self._verifier.close)
             return self._verifier
 

@@ -222,7 +222,8 @@ def _read(row: Row, where: str) -> Iterator[Task]:
 
 def _release(row: Row, where: str) -> Task:
     name, prompt, entry, solution = (text(row, field, where) for field in _RELEASE)
-    base, plus = items(row, "base_input", where), items(row, "plus_input", where, default=[])
+    base = items(row, "base_input", where)
+    plus = items(row, "plus_input", where, default=[]) if row.get("plus_input") != {} else []
     atol = row.get("atol", 0)
     if isinstance(atol, bool) or not isinstance(atol, int | float):
         raise UserError(f"{where}: field 'atol' must hold a number, not {atol!r:.60}")

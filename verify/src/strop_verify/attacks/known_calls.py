@@ -120,10 +120,32 @@ def _evalplus(asked: Asked) -> bool:
     untrusted_check = importlib.import_module("evalplus.eval").untrusted_check
     memory: Any = importlib.import_module("psutil")
     memory.virtual_memory = lambda: types.SimpleNamespace(total=1 << 30)  # no /proc/meminfo in the jail
+    if "problem" in asked:
+        return _evalplus_problem(untrusted_check, asked["problem"], asked["answer"])
     inputs, expected = ([one[at] for one in asked["calls"]] for at in (0, 1))
     times = [0.1] * len(inputs)
     found = untrusted_check("humaneval", asked["answer"], inputs, "code", expected, 0, times)
     return bool(found[0] == "pass")
+
+
+def _evalplus_problem(untrusted_check: Any, problem: Asked, answer: str) -> bool:
+    """A line of its release, as `evalplus.evaluate` judges it: base tests, then those of plus."""
+    mbpp = importlib.import_module("evalplus.data.mbpp")
+    trusted_exec = importlib.import_module("evalplus.gen.util").trusted_exec
+    special = importlib.import_module("evalplus.eval._special_oracle")
+    name, entry = problem["task_id"], problem["entry_point"]
+    dataset = name.partition("/")[0].lower()
+    only_not_none = dataset == "mbpp" and entry in special.MBPP_OUTPUT_NOT_NONE_TASKS
+    for part in ("base_input", "plus_input"):
+        inputs = problem[part]
+        if dataset == "mbpp":
+            inputs = mbpp.mbpp_deserialize_inputs(name, inputs)
+        whole = problem["prompt"] + problem["canonical_solution"]
+        expected, times = trusted_exec(whole, inputs, entry, record_time=True, output_not_none=only_not_none)
+        asked = (dataset, answer, inputs, entry, expected, problem["atol"], times)
+        if untrusted_check(*asked, fast_check=True)[0] != "pass":
+            return False
+    return True
 
 
 def _lighteval(asked: Asked) -> bool:
