@@ -1,23 +1,21 @@
-"""Plays with tools in real folders: what side by side gains, what a play's set-up takes, and what a clone would.
+"""Plays with tools in real folders: the gain from running them concurrently, and set-up time compared with a clone.
 
     python benchmarks/agents.py [--json FILE] [--plays 32] [--at-once 8] [--clones 12] [--repository NAME]
 
-A scripted policy plays `toy-repositories` in the environment `workspace` by its own expert: search, read, edit, test,
-finish; every completion takes STEP_SECONDS, however many run side by side, as decoding in batches does. Set-up and
-clone are also measured on a real repository, from a git bundle of `../shared/repos` (or STROP_REPOS), if it is there.
-Written and printed:
+A scripted policy plays `toy-repositories` in the environment `workspace` with its expert: search, read, edit, test,
+finish. Every completion takes STEP_SECONDS, however many run concurrently, as in batched decoding. Set-up and clone are
+also measured on a real repository, a git bundle of `../shared/repos` (or STROP_REPOS), if present. Written and printed:
 
-    speedup_vs_sequential     wall time of the plays one after another through that of the plays side by side
-    setup_ms_median           what a play's set-up takes: its folder, and the repository's files in it, as the plays of
-                              one dispatcher find it; setup_ms_first is the first, whose jail has to start
-    setup_ms_side_by_side     the same of the plays side by side, those among them whose jail has to start
-    clone_ms_median           a fresh `git clone` of the same repository over file:// and a checkout, as CodeRepairRL
-                              has it
-    setup_vs_clone            the one through the other
-    verdict_ms                a project check's verdict: on a right answer to a new repository, to the same again, on a
-                              wrong one; and what a generated task takes
+    speedup_vs_sequential     wall time of the plays in sequence divided by that of concurrent plays
+    setup_ms_median           set-up of a play (its folder with the repository's files) in a running dispatcher;
+                              setup_ms_first is the first, whose jail must start
+    setup_ms_side_by_side     the same for concurrent plays, including those whose jail must start
+    clone_ms_median           a fresh `git clone` of the same repository over file:// and a checkout, as in CodeRepairRL
+    setup_vs_clone            the ratio of the two
+    verdict_ms                a project check's verdict on a correct answer to a new repository, on the same again, on a
+                              wrong one, and on a generated task
     solved                    share of the expert's plays that pass
-    leftovers                 processes, folders and mounts that were not there before
+    leftovers                 processes, folders and mounts that did not exist before
 """
 
 import argparse
@@ -59,7 +57,7 @@ _FOLDER = Limits(dir_bytes=64 << 20, file_bytes=16 << 20, processes=64)
 
 
 class Slow(ScriptedPolicy):
-    """Says what it is told by the environment's expert; one step completes all that was asked for until then."""
+    """Repeats the answers of the environment's expert; one step completes all pending requests."""
 
     def __init__(self, say: Callable[[str], str]) -> None:
         super().__init__(lambda prompt, seed, index: say(self.tokenizer.decode(prompt)))
@@ -96,7 +94,7 @@ class Timed(Workspace):
 
 
 def expert(tasks: list[Task]) -> Callable[[str], str]:
-    """Says a task's next call, by what its prompt holds: its statement, and how many turns have been."""
+    """A task's next call, from its prompt: the statement and the number of turns so far."""
     scripts: dict[str, list[str]] = {}
     kind = bind(find_environment(Workspace), "chat")
     for task in tasks:
@@ -154,7 +152,7 @@ def clones(bare: Path, count: int) -> list[float]:
 
 
 def git(*words: str) -> None:
-    """Runs git; its errors are ours."""
+    """Runs git and raises its errors."""
     own = ("-c", "user.name=b", "-c", "user.email=b@localhost", "-c", "advice.detachedHead=false")
     subprocess.run(["git", *own, *words], check=True, stdout=subprocess.DEVNULL)
 
@@ -172,7 +170,7 @@ def repository_of(files: Files, folder: Path) -> Path:
 
 
 def repositories(folder: Path, name: str) -> Iterator[tuple[str, Files, Path]]:
-    """(name, files, bare repository): a toy one, and a real one with its history where there is a bundle."""
+    """(name, files, bare repository): a toy one, and a real one with its history if there is a bundle."""
     files = tree_of(load_tasks("toy-repositories:1@5")[0])
     (folder / "toy").mkdir()
     yield "toy", files, repository_of(files, folder / "toy")
@@ -182,11 +180,11 @@ def repositories(folder: Path, name: str) -> Iterator[tuple[str, Files, Path]]:
         git("clone", "--quiet", str(folder / "real"), str(folder / "checkout"))
         yield name, read_project(folder / "checkout"), folder / "real"
     else:
-        print(f"{bundle} is missing: a toy repository alone", file=sys.stderr)
+        print(f"{bundle} is missing: using only a toy repository", file=sys.stderr)
 
 
 def verdicts(verifier: Any, count: int) -> dict[str, float]:
-    """Milliseconds, medians, of verdicts one after another; and of a generated task."""
+    """Median milliseconds of verdicts in sequence, and of a generated task."""
     began = time.perf_counter()
     tasks = load_tasks(f"toy-repositories:{count}@77")
     found: dict[str, list[float]] = {"task": [(time.perf_counter() - began) / count]}

@@ -1,11 +1,11 @@
-"""Ways of choosing among samples (`strop scale`) against a brute force that shares no code with them; their time.
+"""Compares the selectors of `strop scale` with a brute force that shares no code with them, and times them.
 
     python benchmarks/answer_selectors.py [--json FILE] [--matrices 10000] [--tasks 5] [--samples 32]
 
-Random pass matrices of few samples, with many ties: for every k all subsets are chosen from by definition, in exact
-fractions. `max_difference_to_brute_force` is over all selectors, k and both columns (passed, false positives), and over
-the same matrices with their samples in another order. `seconds_per_1000_tasks` are CPU seconds of the curves of all
-selectors.
+Random pass matrices have few samples and many ties; for every k, the brute force applies each selector's definition to
+all subsets, in exact fractions. `max_difference_to_brute_force` is over all selectors, k and both columns (passed,
+false positives), and over the same matrices with their samples in another order. `seconds_per_1000_tasks` are CPU
+seconds of the curves of all selectors.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def best_of_codet(passed: dict[int, set[tuple[int, str]]], tests: Counter[tuple[
 def brute_force(
     name: str, samples: Sequence[PublicSample], worth: Sequence[tuple[int, int]]
 ) -> list[list[Fraction]]:
-    """What `expected` gives, over all subsets of every size."""
+    """The result of `expected` by enumeration of all subsets of every size."""
     rows = []
     for k in range(1, len(samples) + 1):
         found = [best(name, samples, members) for members in combinations(range(len(samples)), k)]
@@ -105,7 +105,7 @@ def difference(draw: random.Random) -> float:
 
 
 def difference_of_codet(draw: random.Random) -> float:
-    """The same of CodeT's choice, where samples wrote tests that they need not pass, some of them twice."""
+    """The same for CodeT, with tests that their samples need not pass, some of them written twice."""
     count, tests = draw.randint(1, 6), draw.randint(0, 5)
     passed = np.array([[float(draw.random() < 0.5) for _ in range(tests)] for _ in range(count)]).reshape(
         count, tests
@@ -123,7 +123,7 @@ def difference_of_codet(draw: random.Random) -> float:
 
 
 def seconds(tasks: int, samples: int) -> float:
-    """CPU seconds of the curves of all selectors, a task."""
+    """CPU seconds per task of the curves of all selectors."""
     draw = random.Random("time")
     given = [made(draw, samples, 16) for _ in range(tasks)]
     began = time.process_time()

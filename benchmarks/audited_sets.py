@@ -1,13 +1,13 @@
-"""Data sets of others whose tests accept wrong answers: the answers, and the table of docs/audit.md.
+"""Finds wrong answers that tests of published data sets accept, and writes the table of docs/audit.md.
 
     python benchmarks/audited_sets.py audit humaneval ../shared/data/mbpp.jsonl -o experiments/audits
     python benchmarks/audited_sets.py table experiments/audits --md docs/audit.md
 
-A set is anything that `strop audit` takes. Each task is audited as there, but a small fault that the tests miss is told
-for every task, not only where they miss many. Of a task's faults one is kept: it gives other results than the reference
-on inputs made from the task's own. Each set has a file, of which a line is a task: `{"task", "reference", "tried",
-"wrong": [{"code", "text", "answer"}]}`; `reference` is whether its own solution passes every time, `tried` the codes of
-what was tried. `--limit`: the first tasks of each.
+A set is any source that `strop audit` accepts. Each task is audited in the same way, but a small fault that the tests
+miss is reported for every task, not only if they miss many. One fault per task is kept: its results differ from the
+reference's on inputs made from the task's own. Each set has a file with one line per task: `{"task", "reference",
+"tried", "wrong": [{"code", "text", "answer"}]}`; `reference` is whether its own solution passes every time, `tried` the
+codes of the answers tried. `--limit`: only the first tasks of each set.
 """
 
 import argparse
@@ -46,7 +46,7 @@ KINDS = {
 
 
 def rows(source: str, limit: int | None, cpu_seconds: float) -> Iterator[dict[str, Any]]:
-    """One row a task of a set."""
+    """One row per task of a set."""
     limits = replace(usual_limits(), cpu_seconds=cpu_seconds)
     settings = SETTINGS.model_copy(update={"cpu_seconds": cpu_seconds})
     opened = partial(open_verifier, workers=1, limits=limits)

@@ -1,10 +1,10 @@
-"""Makes bugs of Python projects with `strop build bugs` and judges every task again, a few times over.
+"""Makes bugs in Python projects with `strop build bugs` and judges every task again several times.
 
     python benchmarks/bugs.py toolz-1.0.0.tar.gz tabulate-0.8.10.tar.gz [--count 300] [--rounds 3] [--json FILE]
 
-For each project: wall seconds of the build, tasks, functions; then in each round, in a verifier of its own, how many
-oracle edits pass and how many answers that leave the bug in place (they add a comment) fail. Verdicts, and the outcomes
-of the tests, must be the same in all rounds; else the run ends with status 1.
+For each project: wall seconds of the build, tasks, functions. Then each round, with a fresh verifier, counts the oracle
+edits that pass and the answers with the bug still in place (they add a comment) that fail. Verdicts and outcomes of
+tests must be the same in all rounds; otherwise the run ends with status 1.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def unrepaired(task: Task) -> str:
 
 
 def judged(tasks: list[Task]) -> tuple[list[Verdict], list[Verdict]]:
-    """Verdicts of the oracle edits and of the answers that repair nothing."""
+    """Verdicts on the oracle edits and on the answers that repair nothing."""
     with open_verifier() as verifier:
         oracles = [verifier.submit(task, task.reference or "") for task in tasks]
         others = [verifier.submit(task, unrepaired(task)) for task in tasks]
@@ -85,7 +85,7 @@ def main() -> None:
     if not all(
         row["same"] and {*row["oracles_passed"], *row["unrepaired_failed"]} == {row["tasks"]} for row in rows
     ):
-        raise SystemExit("some verdicts are not as they must be")
+        raise SystemExit("some verdicts are wrong or differ between rounds")
 
 
 if __name__ == "__main__":

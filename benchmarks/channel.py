@@ -1,12 +1,12 @@
-"""What values cost on their way between an answer and its tests: CPU milliseconds a verdict, by kind of value.
+"""The cost of passing values between an answer and its tests: CPU milliseconds per verdict, by kind of value.
 
     PYTHONPATH=src python benchmarks/channel.py [--rounds N] [--json FILE]
     PYTHONPATH=src python benchmarks/channel.py --against OTHER/src
 
-Every answer returns its argument. `cases`: the value goes to the candidate and is compared in this process when it is
-back; `asserts`: it is made and compared in the tester. CPU of this process, of its helpers and of the candidate; the
-least of N rounds. With --against, another tree of Strop's source takes turns with this one, and the ratio of the costs
-is printed: above 1, this tree is slower.
+Every answer returns its argument. `cases`: the value goes to the candidate and is compared in this process on its
+return; `asserts`: it is made and compared in the tester. CPU time is that of this process, its helpers and the
+candidate, the minimum of N rounds. With --against, another tree of Strop's source takes turns with this one, and the
+ratio of the costs is printed; above 1, this tree is slower.
 """
 
 import argparse
@@ -30,11 +30,11 @@ VALUES = {
     "rows": "[[i % 10 for i in range(100)] for _ in range(100)]",
 }
 CALLS = 8
-"""Calls an answer of a small value; large ones are called once."""
+"""Calls of an answer with a small value; large values are passed once."""
 
 
 def serve() -> None:
-    """Prints the CPU milliseconds of each check, a round a line read."""
+    """Prints the CPU milliseconds of each check, one round for each line read."""
     from strop_verify.core.checks import AssertsCheck, Case, CasesCheck
     from strop_verify.core.task import Task
     from strop_verify.sandbox import Limits
@@ -65,7 +65,7 @@ def serve() -> None:
 
 
 def measure(sources: list[str], rounds: int) -> list[dict[str, float]]:
-    """The least cost of every check, for each tree of source."""
+    """The minimum cost of every check, for each source tree."""
     sides = [
         subprocess.Popen(
             [sys.executable, __file__, "--serve"],

@@ -1,11 +1,11 @@
-"""A corpus of tasks with known faults, made anew from a seed: written as a stream, each task labelled in a side file.
+"""A corpus of tasks with known faults, generated from a seed and written as a stream, with labels in a second file.
 
     python benchmarks/corpus.py --count 2000 --seed 0 -o FOLDER     # FOLDER/tasks.jsonl.gz, FOLDER/labels.jsonl
 
 A label line is {"id", "class", "of"}; `of` is the task that a duplicate was made from, or the item that leaked. The
 classes: honest; duplicates (exact, renamed, reformatted, paraphrased); leaks from HumanEval (statement, code); flaky,
-few-tests, wrong-reference; what can be cheated (constant, exit, shown-tests). Of each faulty class are two tasks in a
-hundred. Honest problems differ: no two give the same numbers on sixteen probes.
+few-tests, wrong-reference; cheatable tasks (constant, exit, shown-tests). Each faulty class has two tasks in a hundred.
+Honest problems are distinct: no two give the same numbers on sixteen probes.
 """
 
 import argparse
@@ -33,11 +33,11 @@ CLASSES = (*DUPLICATES, *LEAKS, *FAULTS)
 PROGRAM = 0.2
 """Share of honest problems that are programs."""
 REMEMBERED = 3000
-"""Latest honest tasks from which duplicates are made."""
+"""Number of the latest honest tasks from which duplicates are made."""
 
 
 class Label(NamedTuple):
-    """What a task of the corpus is."""
+    """The label of a task of the corpus."""
 
     id: str
     kind: str
@@ -54,7 +54,7 @@ class Base(NamedTuple):
 
 
 def corpus(count: int, seed: int) -> Iterator[tuple[Task, Label]]:
-    """`count` tasks in a fixed order with their labels; the classes come mixed."""
+    """`count` tasks in a fixed order with their labels; classes are mixed."""
     r = rng("corpus", seed)
     seen: set[int] = set()
     bases: deque[Base] = deque(maxlen=REMEMBERED)
@@ -77,7 +77,7 @@ def corpus(count: int, seed: int) -> Iterator[tuple[Task, Label]]:
 
 
 def fresh(seen: set[int], r: random.Random) -> Problem:
-    """A problem that no earlier one gives the same numbers as, and whose answer depends on its input."""
+    """A problem whose answer depends on its input, and whose numbers differ from those of all earlier problems."""
     while True:
         which = problem(r)
         probes = rng("probes")
@@ -129,7 +129,8 @@ def task(task_id: str, which: Problem, asked: str, source: str, program: bool, r
 
 
 def duplicate(base: Base, kind: str, task_id: str, r: random.Random) -> Task:
-    """The base once more: other names or another layout come with other inputs, another wording with the same ones."""
+    """A copy of the base: with other names or another layout and new inputs, or with another wording and the same
+    inputs."""
     old, program = base.task, isinstance(base.task.check, StdioCheck)
     if kind == "exact":
         return old.model_copy(update={"id": task_id})
@@ -142,7 +143,7 @@ def duplicate(base: Base, kind: str, task_id: str, r: random.Random) -> Task:
 
 
 def renamed(source: str, r: random.Random) -> str:
-    """Every name that the source binds under another one."""
+    """The source with every bound name replaced."""
     tree = ast.parse(source)
     own = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     own |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
@@ -202,7 +203,7 @@ def leak(item: Task, kind: str, task_id: str, r: random.Random, which: Problem) 
 
 
 def rename_all(source: str, r: random.Random) -> str:
-    """Local variables and arguments under other names; functions keep theirs, for the tests call them."""
+    """The source with local variables and arguments renamed; functions keep their names, since the tests call them."""
     tree = ast.parse(source)
     own = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     own |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
@@ -241,7 +242,7 @@ def few_tests(base: Base, r: random.Random) -> Task:
 
 
 def wrong_reference(base: Base, r: random.Random) -> Task:
-    """The reference has another parameter in one of its steps, or another step, and is wrong on some test."""
+    """The reference has a different parameter in one of its steps, or a different step, and fails some test."""
     check = base.task.check
     assert isinstance(check, CasesCheck | StdioCheck)
     given = [
@@ -260,7 +261,7 @@ def wrong_reference(base: Base, r: random.Random) -> Task:
 
 
 def constant(base: Base, r: random.Random) -> Task:
-    """All tests expect one value: what an answer must compute is thrown away in the end."""
+    """All tests expect one value: the computed result is discarded at the end."""
     value = r.choice([0, 1, -1, True, False, 7])
     result = f"return {value!r} if solve(values) < 10**12 else -5"
     shown = _cases(base, lambda cases: [c.model_copy(update={"expected": value}) for c in cases])
@@ -276,7 +277,7 @@ def constant(base: Base, r: random.Random) -> Task:
 
 
 def exits(base: Base, r: random.Random) -> Task:
-    """A program that must print nothing on any of its tests, so that one that ends at once passes."""
+    """A program that must print nothing on any of its tests, so a program that ends at once passes."""
     test = f"solve([int(word) for word in input().split()]) > 10**{r.randint(12, 15)}"
     source = f"{base.source}\n\nif {test}:\n    print('large')\n"
     cases = [StdioCase(stdin=" ".join(map(str, numbers(r))) + "\n", stdout="", shown=n < 2) for n in range(9)]
@@ -287,7 +288,7 @@ def exits(base: Base, r: random.Random) -> Task:
 
 
 def shown_tests(base: Base, r: random.Random) -> Task:
-    """The statement tells what every hidden test expects."""
+    """The statement reveals the expected value of every hidden test."""
     form = r.choice(
         ["solve({g}) == {a}", ">>> solve({g})\n{a}", "solve({g}) -> {a}", "assert solve({g}) == {a}"]
     )
@@ -304,7 +305,7 @@ FAULT: dict[str, Callable[[Base, random.Random], Task]] = {
 
 
 def write(count: int, seed: int, folder: Path) -> None:
-    """Writes tasks.jsonl.gz and labels.jsonl, both as they are made."""
+    """Writes tasks.jsonl.gz and labels.jsonl as a stream."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "labels.jsonl").open("w") as labels:
 

@@ -1,7 +1,7 @@
-"""Operations on lists of integers that compose to many millions of different problems, each with words and code.
+"""Operations on lists of integers that combine into many millions of different problems, each with words and code.
 
-A problem is two to four operations and a last one that gives a number. Every operation has several wordings, two ways
-to write it, and a function that computes it, so that statement, reference and tests of a problem come from one source.
+A problem is two to four operations followed by one that gives a number. Every operation has several wordings, two ways
+to write it, and a function that computes it, so a problem's statement, reference and tests come from one source.
 """
 
 import random

@@ -1,14 +1,14 @@
-"""Curation measured: near-duplicates against datasketch, and what `strop curate` finds of the faults in a corpus.
+"""Measures curation: near-duplicates compared with datasketch, and the faults in a corpus that `strop curate` finds.
 
     python benchmarks/curate.py --near 20000                # both searches on the same shingles, in turn
     python benchmarks/curate.py --pipeline 2000 [--seed 7]  # recall of each planted class, wrongly dropped, memory
     python benchmarks/curate.py --near 100000 --pipeline 100000 --json FILE
 
-Near-duplicates: statements of the corpus, a fifth of them again with one to four words changed. Both sides get each
-statement's three-word runs (datasketch as bytes, as in its documentation, and also as hashes that need no hashing),
-the same number of permutations and threshold, and both confirm what they propose by the exact Jaccard index. Truth is
-the exact search, which takes minutes from some ten thousand on. One thread a side (RAYON_NUM_THREADS=1); times are CPU
-seconds of the process, median of the runs.
+Near-duplicates: statements of the corpus, a fifth of them copies with one to four words changed. Both sides get each
+statement's three-word runs (datasketch as bytes, as in its documentation, and also as ready-made hashes), the same
+number of permutations and threshold, and both confirm their proposals by the exact Jaccard index. The truth is an exact
+search, which takes minutes from about ten thousand statements. One thread per side (RAYON_NUM_THREADS=1); times are CPU
+seconds of the process, the median of the runs.
 """
 
 import argparse
@@ -93,7 +93,7 @@ def theirs(
 def theirs_hashed(
     sets: list[Hashes], threshold: float, permutations: int, equal: bool
 ) -> tuple[float, Pairs]:
-    """datasketch from 32-bit hashes on: what is left of it when hashing costs nothing."""
+    """datasketch from 32-bit hashes on, so that hashing costs nothing."""
     start = time.process_time()
     given = ((one & np.uint64(0xFFFFFFFF)).tolist() for one in sets)
     hashes = MinHash.generator(given, num_perm=permutations, hashfunc=lambda value: value)
@@ -114,7 +114,7 @@ def _lsh(
 
 
 def compare(count: int, seed: int, runs_made: int, threshold: float, permutations: int) -> dict[str, object]:
-    """Runs both sides in turn and returns what was measured."""
+    """Runs both sides in turn and returns the measurements."""
     made = list(texts(count, seed))
     sets = [shingles(text, WIDTH) for text in made]
     truth = set(similar_pairs([frozenset(one.tolist()) for one in sets], threshold))

@@ -1,4 +1,4 @@
-"""`strop curate` on a corpus with planted faults, as a subprocess, and what it found of each class."""
+"""Runs `strop curate` on a corpus with planted faults, as a subprocess, and counts its findings by class."""
 
 import json
 import os
@@ -50,10 +50,10 @@ def pipeline(
 
 
 def score(folder: Path) -> dict[str, Any]:
-    """Recall of each class, share of honest problems that are lost, and which step dropped what.
+    """Recall of each class, share of honest problems that are lost, and drops by step.
 
-    Of the tasks of one honest problem, its duplicates with it, one may be left: every further one is a duplicate that
-    was missed, and where none is left the problem is lost.
+    One of an honest problem's tasks, duplicates included, may remain. Every further one is a missed duplicate; if none
+    remains, the problem is lost.
     """
     labels = [json.loads(line) for line in (folder / "labels.jsonl").open()]
     kept = {json.loads(line)["id"] for line in (folder / "curated/tasks.jsonl").open()}
@@ -71,7 +71,7 @@ def score(folder: Path) -> dict[str, Any]:
         left = [m for m in members if m["id"] in kept]
         if not left:
             lost.append(name)
-        # The original is the one that may stay; where a copy stayed in its place, that copy is not missed.
+        # The original may stay; a copy that stayed instead of it does not count as missed.
         extra = sorted(left, key=lambda m: m["class"] != "honest")[1:]
         missed.update(m["class"] for m in extra)
     for label in labels:

@@ -1,16 +1,17 @@
-"""Plays of several turns with slow tools: the dispatcher against rounds in lock-step, with the same policy and tools.
+"""Plays of several turns with slow tools: the dispatcher compared with rounds in lock-step, with the same policy and
+tools.
 
     python benchmarks/dispatch.py [--json FILE] [--plays 64] [--turns 4] [--rounds 3]
 
-The policy is scripted: every completion takes `STEPS` steps of `STEP_SECONDS`, however many run side by side, as
-decoding in batches does. Every turn but the last calls a tool, a process that sleeps: .05 s, in one call of forty
-1.5 s, drawn by task and turn, so that all ways wait for the same tools. Written and printed, medians over the rounds:
+The policy is scripted: every completion takes `STEPS` steps of `STEP_SECONDS`, however many run concurrently, as in
+batched decoding. Every turn but the last calls a tool, a process that sleeps for .05 s or, in one call of forty, 1.5 s,
+drawn by task and turn, so that all modes wait for the same tools. Written and printed, medians over the rounds:
 
-    seconds                   wall time of each way: lockstep, as-ready, deterministic
-    speedup_vs_lockstep       lockstep through as-ready; beside it, of the order `deterministic`
-    idle_share                share of the time of as-ready in which no completion was in work; lockstep's beside it
-    lost, doubled             plays that were begun and did not come back, and those that came back twice
-    orphans                   tools that still ran when all was over, after a run that is given up midway too
+    seconds                   wall time of each mode: lockstep, as-ready, deterministic
+    speedup_vs_lockstep       lockstep / as-ready; the same for the order `deterministic`
+    idle_share                share of as-ready's time without a completion in progress; the same for lockstep
+    lost, doubled             plays that were started but not returned, and plays that were returned twice
+    orphans                   tools that still ran at the end, also after a run that was abandoned midway
 """
 
 import argparse
@@ -41,13 +42,13 @@ USUAL, SLOW, ONE_IN = 0.05, 1.5, 40
 
 
 class Stepped(ScriptedPolicy):
-    """Answers after `STEPS` steps; a step takes as long for one completion as for many."""
+    """Answers after `STEPS` steps; a step takes equally long for one completion and for many."""
 
     def __init__(self) -> None:
         super().__init__(lambda prompt, seed, index: f"call {seed}")
         self._left: dict[Future[Completion], tuple[int, Future[Completion]]] = {}
         self.busy = 0.0
-        """Seconds with a completion in work."""
+        """Seconds with a completion in progress."""
 
     def submit(self, request: Request) -> Future[Completion]:
         """See `core.protocols.Policy`."""
@@ -93,12 +94,12 @@ class Tools:
         self._pool.shutdown(cancel_futures=True)
 
     def orphans(self) -> int:
-        """Tools that are still there."""
+        """Tools that still exist."""
         return sum(os.path.exists(f"/proc/{process.pid}") for process in self.processes)
 
 
 def seconds_of(call: str) -> float:
-    """What a call takes; the last answers take nothing."""
+    """Seconds that a call takes; final answers take none."""
     return (SLOW if unit_interval("tool", call) < 1 / ONE_IN else USUAL) if call else 0.0
 
 

@@ -1,20 +1,19 @@
-"""Rounds of `strop online` on the edits of real histories: does acceptance rise against a server that never learns?
+"""Rounds of `strop online` on edits of real histories: does acceptance rise compared with a server that never learns?
 
     python benchmarks/edit_rounds.py FOLDER REPOSITORY ... [--held-out NAME] [--model smollm2-135m] [--rounds 10]
         [--batch 512] [--updates 16] [--states 400] [--json FILE] [KEY=VALUE ...]
 
-In FOLDER, and going on where a run of the same command ended:
+Writes to FOLDER, continuing where a run of the same command ended:
 
-    next-edit.jsonl  the states of the commits (`strop build next-edit`), with the repositories --held-out apart
+    next-edit.jsonl  the states of the commits (`strop build next-edit`), with the repositories of --held-out held out
     warm             the model after a supervised warm start (`strop sft`), unless --model is a folder
-    run              the rounds. In each the simulated user `nearer` decides about --batch suggestions of the served
-                     model, which does not change meanwhile; --updates updates follow, and a comparison with it on
-                     --states held-out states
+    run              the rounds. In each, the simulated user `nearer` judges --batch suggestions of the served model,
+                     which stays fixed; --updates updates follow, then a comparison with it on --states held-out states
 
-Two lines a round tell of its candidate, on the held-out states: accepted over shown, suggestions shown per 100 keys,
-utility, each with its 95 % interval; whether it is deployed; the gain in utility over the served model and over the
-first one (frozen), paired by state; and what it learnt. Keys of a state: the characters that its newest edit put in or
-took out: what was typed before the suggestion came. The last line compares the model served in the end with the frozen.
+Two lines per round report its candidate on the held-out states: accepted over shown, suggestions shown per 100 keys,
+and utility, each with its 95 % interval; whether it is deployed; the gain in utility over the served model and over the
+first one (frozen), paired by state; and what it learnt from. The keys of a state are the characters that its newest
+edit inserted or deleted before the suggestion. The last line compares the finally served model with the frozen one.
 """
 
 import argparse
@@ -88,7 +87,7 @@ def played(options: argparse.Namespace) -> tuple[Path, Path]:
 
 
 def key_counts(tasks: Path) -> dict[str, int]:
-    """{task: characters that its newest edit put in or took out}."""
+    """{task: characters that its newest edit inserted or deleted}."""
     checks = {task.id: task.check.only(NextEditCheck) for task in load_tasks(str(tasks))}
     pasts = {id: check.history[-1] for id, check in checks.items()}
     return {id: Indel.distance("\n".join(past.old), "\n".join(past.new)) for id, past in pasts.items()}
@@ -106,7 +105,7 @@ class Judged:
         return self.evaluation.values(self.evaluation.first_stage_keys[name])
 
     def rates(self) -> dict[str, Estimate | None]:
-        """Acceptance, suggestions per 100 keys and utility; None where nothing is shown."""
+        """Acceptance, suggestions per 100 keys and utility; None if nothing is shown."""
         shown, accepted = self.values("shown"), self.values("accepted")
         keys = [self._keys[task] / 100 for task in shown]
         return {
@@ -137,7 +136,7 @@ class Judged:
 
 
 def table(tasks: Path, run: Path) -> dict[str, Any]:
-    """The rounds, and the model that is served after them against the frozen one."""
+    """The rounds, and the finally served model compared with the frozen one."""
     keys = key_counts(tasks)
     frozen = served = Judged(record_file(run, "before"), keys)
     rounds: list[dict[str, Any]] = [{"round": 0, **frozen.rates()}]
@@ -189,7 +188,9 @@ def main() -> None:
             done = "deployed" if one["deployed"] else "not deployed"
             print(f"    {done}; utility over the served and the frozen {' and '.join(gains)}; {one['says']}")
     utility, acceptance = (told(found[name], "+.3f") for name in ("utility_gain", "acceptance_gain"))
-    print(f"in the end over the frozen, {found['states']} states: utility {utility}, acceptance {acceptance}")
+    print(
+        f"final model over the frozen one, {found['states']} states: utility {utility}, acceptance {acceptance}"
+    )
     if options.json:
         options.json.write_text(json.dumps(found, indent=2) + "\n")
 

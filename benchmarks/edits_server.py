@@ -1,17 +1,16 @@
-"""How long a suggestion of `strop serve-edits` takes over HTTP, how soon a cancelled one frees the model, and whether
-the log has all of them, once.
+"""Measures the latency of suggestions of `strop serve-edits` over HTTP and how soon a cancelled one frees the model,
+and checks that the log has each suggestion once.
 
     python benchmarks/edits_server.py [--model smollm2-135m] [--requests 12] [--cancels 12] [--json FILE]
 
-Suggestions of 32 tokens behind 1,008 to 1,152; those that the model ends sooner are left out.
+Suggestions have 32 tokens after prompts of 1,008 to 1,152; those that the model ends earlier are left out.
 
-`p50_ms`, `p95_ms`: each for another file, so that nothing of the prompt is known. `typed_p50_ms`, `typed_p95_ms`: each
-for the file of the one before, with a character more. `cancel_ms`: the longest time from a newer request, which comes
-while a prompt is computed or tokens are sampled, until the model begins it. `events_lost`: answered requests whose
-suggestion the log lacks, or does not say the end of. `cpus_busy`: of the whole machine, in the mean, with what others
-take.
+`p50_ms`, `p95_ms`: each for another file, so nothing of the prompt is cached. `typed_p50_ms`, `typed_p95_ms`: each for
+the previous one's file with one more character. `cancel_ms`: the longest time from a newer request, sent while a prompt
+is computed or tokens are sampled, until the model begins it. `events_lost`: answered requests whose suggestion, or its
+outcome, is missing in the log. `cpus_busy`: mean busy CPUs of the whole machine, other processes included.
 
-On two quiet cores SmolLM2 needs about two minutes. Stages are said on stderr.
+On two idle cores, SmolLM2 takes about two minutes. Stages are printed on stderr.
 """
 
 import argparse
@@ -49,23 +48,23 @@ _STARTED = time.perf_counter()
 
 
 class Noting:
-    """A policy that notes when it is given a request."""
+    """A policy that records when it gets a request."""
 
     def __init__(self, policy: Any) -> None:
         self._policy, self.tokenizer, self.begun = policy, policy.tokenizer, list[float]()
 
     def submit(self, request: Request) -> Future[Completion]:
-        """Notes the time."""
+        """Records the time."""
         self.begun.append(time.perf_counter())
         return self._policy.submit(request)
 
     def work(self, seconds: float) -> None:
-        """As the policy does."""
+        """Like the policy."""
         self._policy.work(seconds)
 
 
 class WholePrompt(FimPrompt):
-    """Does not end an answer with its line: all are of one length."""
+    """Does not end an answer with its line, so that all have one length."""
 
     def ends(self, state: EditState, answer: str) -> bool:
         """Never."""
@@ -73,12 +72,12 @@ class WholePrompt(FimPrompt):
 
 
 def say(stage: str) -> None:
-    """What is measured now, and since when this runs."""
+    """The current stage and the time since the start."""
     print(f"{time.perf_counter() - _STARTED:6.1f} s  {stage}", file=sys.stderr)
 
 
 def program(seed: int, typed: str = "") -> str:
-    """A file of more than CONTEXT tokens that ends inside a function, where some text was typed."""
+    """A file of more than CONTEXT tokens that ends inside a function, with some typed text."""
     draw = random.Random(seed)
     functions = (
         f"def f{n}(a, b):\n    total = a * {draw.randrange(99)}\n    return total + b\n\n\n"
@@ -88,7 +87,7 @@ def program(seed: int, typed: str = "") -> str:
 
 
 def ask(client: httpx.Client, text: str, tokens: int = TOKENS) -> tuple[str, dict[str, int], float]:
-    """(id, tokens, milliseconds) of one suggestion; "" where another took its place."""
+    """(id, tokens, milliseconds) of one suggestion; "" if another replaced it."""
     began = time.perf_counter()
     answer = client.post("/v1/completions", json={"prompt": text, "max_tokens": tokens})
     took = 1000 * (time.perf_counter() - began)
@@ -99,7 +98,7 @@ def ask(client: httpx.Client, text: str, tokens: int = TOKENS) -> tuple[str, dic
 
 
 def percentiles(name: str, answers: Sequence[tuple[str, dict[str, int], float]]) -> dict[str, Any]:
-    """Of those of full length."""
+    """Those of full length."""
     took = sorted(ms for _, usage, ms in answers if usage["completion_tokens"] == TOKENS)
     if not took:
         return {f"{name}answers": 0}

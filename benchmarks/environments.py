@@ -1,12 +1,12 @@
-"""Builds environments and tasks out of histories, judges every task again from nothing, and plays some of them.
+"""Builds environments and tasks from histories, judges every task again from scratch, and plays some of them.
 
     python benchmarks/environments.py ../shared/repos/*.bundle [--limit 40] [--rounds 3] [--plays 50] [--json FILE]
 
 Environments: `strop build env` on each. Tasks: `strop build commits` on all. Then tasks, snapshots and lists of
-packages are copied elsewhere, the packages are made again, and in each round, in a verifier of its own, every oracle
+packages are copied elsewhere and the packages are installed again. In each round, with a fresh verifier, every oracle
 must pass and an edit that adds a comment must fail, test by test the same in all rounds. In the workspace, the scripted
-expert must solve its plays; an agent that stops at once must solve none, nor one that changes tests, conftest.py and
-Python's start. The run ends with status 1 where one of this does not hold.
+expert must solve its plays; an agent that stops at once, and one that changes tests, conftest.py and Python's start-up
+files, must solve none. The run ends with status 1 if any of this fails.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def unrepaired(task: Task) -> str:
 
 
 def judged(tasks: Sequence[Task]) -> tuple[list[Verdict], list[Verdict]]:
-    """Verdicts of the oracles and of the answers that repair nothing."""
+    """Verdicts on the oracles and on the answers that repair nothing."""
     with open_verifier() as verifier:
         oracles = [verifier.submit(task, task.reference) for task in tasks]
         others = [verifier.submit(task, unrepaired(task)) for task in tasks if task.edit and task.edit.files]
@@ -70,7 +70,7 @@ def judged(tasks: Sequence[Task]) -> tuple[list[Verdict], list[Verdict]]:
 
 
 def played(recipe: Recipe, tasks: Sequence[Task], says: Callable[[str], str]) -> int:
-    """How many plays an agent solves that says this to each prompt."""
+    """Number of plays solved by an agent that gives this answer to each prompt."""
     with open_configured(recipe.sandbox, recipe.verifier) as verifier:
         tokenizer = WireTokenizer()
         policy = ScriptedPolicy(

@@ -1,19 +1,19 @@
-"""How long the first token of a suggestion takes while a line is typed in a real file, key by key.
+"""Time to the first token of a suggestion while a line is typed in a real file, key by key.
 
     python benchmarks/first_token.py [--model smollm2-135m] [--keys 40] [--context 1024] [--behind N] [--file FILE]
         [--json FILE] [KEY=VALUE ...]
 
-The line is the longest in the middle third of the file (`textwrap.py` of the standard library by default). It is taken
-out and typed again; a request follows each key. Three prompts:
+The line is the longest in the middle third of the file (by default `textwrap.py` of the standard library). It is
+removed and typed again, with a request after each key. Three prompts:
 
-    end     the text before the cursor alone, as at the end of a file
-    middle  the same, with the text behind the cursor in fill-in-the-middle markers, if the model has such
+    end     only the text before the cursor, as at the end of a file
+    middle  also the text after the cursor, in fill-in-the-middle markers, if the model has them
     window  the newest edits and the lines around the cursor, as for a `next-edit` run
 
-`p50_ms`, `p95_ms`: from the request to its first token, greedy, with what is kept of the last prompt; `cpu_p50_ms`: the
-CPU time of all threads. `computed`: the tokens of a prompt that were computed, in the mean. `cold_p50_ms`: every fourth
-request again, with nothing kept. `same_tokens`, `largest_gap`: whether both chose the same, and how far its
-log-probabilities are apart. KEY=VALUE are settings of a recipe, such as model.dtype=bfloat16.
+`p50_ms`, `p95_ms`: from the request to its first token, greedy, with the last prompt's cache; `cpu_p50_ms`: the CPU
+time of all threads. `computed`: mean number of prompt tokens computed. `cold_p50_ms`: every fourth request again,
+without the cache. `same_tokens`, `largest_gap`: whether both chose the same token, and the largest difference of its
+log-probabilities. KEY=VALUE are settings of a recipe, such as model.dtype=bfloat16.
 """
 
 import argparse
@@ -37,11 +37,11 @@ from strop_verify.core.rollout import SamplingParams
 
 GREEDY = SamplingParams(temperature=0.0, max_tokens=1)
 AGAIN = 4
-"""Every so many requests are made again with nothing kept."""
+"""Every such request is repeated without the cache."""
 
 
 def typed(text: str, keys: int, *, behind: bool) -> Iterator[EditState]:
-    """The editor's states while a line of a text is typed. `behind`: whether the lines after it are there."""
+    """The editor's states while a line of a text is typed. `behind`: whether the lines after it are included."""
     lines = text.split("\n")
     third = len(lines) // 3
     at = max(range(third, 2 * third), key=lambda number: len(lines[number]))
@@ -56,7 +56,7 @@ def typed(text: str, keys: int, *, behind: bool) -> Iterator[EditState]:
 
 
 def asked(edits: EditModel, state: EditState) -> tuple[float, float, Suggested]:
-    """(milliseconds to the first token, those of this process's CPU time, what was said)."""
+    """(milliseconds to the first token, milliseconds of this process's CPU time, the answer)."""
     began, computed = time.perf_counter(), time.process_time()
     made = edits.suggest(state, GREEDY).result(600)
     return 1000 * (time.perf_counter() - began), 1000 * (time.process_time() - computed), made

@@ -1,20 +1,21 @@
-"""Whether all that needs a GPU works on this machine, and how fast: at most nine minutes, without a network.
+"""Checks everything that needs a GPU on this machine, and its speed, in at most nine minutes and without a network.
 
     make gpu-check, or python benchmarks/gpu.py [--json FILE] [--quick] [--only PART ...] [--minutes 9]
 
-Without a GPU the same runs on the CPU with smaller sizes, and says so; `--quick` takes about two minutes there. Each
-part is a process of its own with a deadline, so that one that fails leaves the others, and is said:
+Without a GPU, the same runs on the CPU with smaller sizes and says so; `--quick` takes about two minutes there. Each
+part is a separate process with a deadline, so a failure is reported and does not affect the others:
 
-    device         what is there
-    train tiny     a Llama with random weights, trained for some steps on judged answers
-    train          SmolLM2-135M-Instruct by Strop, the demo's recipe without stop strings: seconds a step
-    train TRL      the same model, prompts, sizes and rewards by a plain TRL script as it comes (step_time.py)
-    transformers   that engine samples: tokens a second; then how far its log-probabilities are from those that the
-                   update computes, in the machine's usual type and in float32, by weights given to it by `update`
-    vllm           the same by vLLM, where it is installed
+    device         the hardware
+    train tiny     a Llama with random weights, trained for a few steps on judged answers
+    train          SmolLM2-135M-Instruct with Strop, the demo's recipe without stop strings: seconds per step
+    train TRL      the same model, prompts, sizes and rewards with a plain TRL script with its defaults (step_time.py)
+    transformers   sampling with that engine: tokens per second; then the difference of its log-probabilities from those
+                   that the update computes, in the machine's usual type and in float32, by weights given to it by
+                   `update`
+    vllm           the same with vLLM, if it is installed
 
-One JSON and one table come out. Memory is the most that torch had allocated on the GPU, without one the process's.
-Ends with 1 where a part failed or ran out of time.
+The output is one JSON object and one table. Memory is torch's peak allocation on the GPU or, without one, the process's
+peak. The exit code is 1 if a part failed or ran out of time.
 """
 
 import argparse
@@ -35,17 +36,17 @@ from pathlib import Path
 from typing import Any
 
 MINUTES = 9.0
-"""Of all parts' deadlines; others change all in proportion."""
+"""Minutes for all parts' deadlines; another value scales them in proportion."""
 MEAN_GAP, LARGEST_GAP = 0.05, 1e-3
-"""Nats between sampler and update that are no fault: the mean in any type, the largest in float32."""
+"""Acceptable difference between sampler and update in nats: the mean in any type, the largest in float32."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much is done.
+    """Sizes of a run.
 
-    rows, tokens  answers sampled side by side, and most tokens of each
-    steps, tasks  steps that are timed, and tasks in each, 16 answers a task
+    rows, tokens  answers sampled together, and most tokens of each
+    steps, tasks  timed steps, and tasks in each, with 16 answers per task
     limit         most tokens of an answer in training
     """
 
@@ -66,11 +67,11 @@ Result = dict[str, Any]
 
 
 class Missing(Exception):
-    """What a part needs is not installed."""
+    """A package that a part needs is not installed."""
 
 
 def memory() -> Result:
-    """The most memory that this process held."""
+    """The peak memory of this process."""
     import torch
 
     if torch.cuda.is_available():
@@ -184,7 +185,7 @@ def sampled_by_vllm(size: Size) -> Result:
 
 
 def sampled(size: Size, engine: str, dtype: Any) -> Result:
-    """Tokens a second, and how far log-probabilities are from the update's, after new weights."""
+    """Tokens per second, and the difference of log-probabilities from the update's, after new weights."""
     import torch
 
     from strop.policies.loading import EMBEDDED, load_model, load_tokenizer, named_weights
@@ -195,7 +196,7 @@ def sampled(size: Size, engine: str, dtype: Any) -> Result:
     model, tokenizer = load_model(EMBEDDED), HubTokenizer(load_tokenizer(EMBEDDED))
     policy = opened(engine, model, tokenizer, size, dtype)
     with torch.no_grad():
-        model.get_decoder().norm.weight.mul_(1.1)  # weights that it has not seen
+        model.get_decoder().norm.weight.mul_(1.1)  # weights that are new to it
     policy.update(1, named_weights(model))
     text = (
         "def task_{}(values: list[int]) -> int:\n    '''The sum of all values above {}, or 0 for none.'''\n"
@@ -212,7 +213,7 @@ def sampled(size: Size, engine: str, dtype: Any) -> Result:
     gaps = gaps_of(model, tokenizer, [(prompts[row], done[row]) for row in some], dtype)
     if not len(gaps) or not float(gaps.mean()) <= MEAN_GAP:
         raise RuntimeError(
-            f"log-probabilities differ by {float(gaps.mean()):.2g} nats a token from the update's"
+            f"log-probabilities differ by {float(gaps.mean()):.2g} nats per token from the update's"
         )
     return {
         "rows": size.rows,
@@ -223,7 +224,7 @@ def sampled(size: Size, engine: str, dtype: Any) -> Result:
 
 
 def opened(engine: str, model: Any, tokenizer: Any, size: Size, dtype: Any) -> Any:
-    """The engine, with weights of its own."""
+    """The engine with its own weights."""
     import torch
 
     if engine == "transformers":
@@ -242,8 +243,8 @@ def opened(engine: str, model: Any, tokenizer: Any, size: Size, dtype: Any) -> A
 
 
 def gaps_of(model: Any, tokenizer: Any, pairs: list[tuple[list[int], Any]], dtype: Any) -> Any:
-    """Nats between each sampled token's log-probability and what the update computes: float32 weights, under autocast
-    where the type is bfloat16.
+    """Nats between each sampled token's log-probability and the update's: float32 weights, under autocast if the type
+    is bfloat16.
     """
     import torch
 
@@ -274,11 +275,11 @@ PARTS: dict[str, tuple[Callable[[Size], Result], float]] = {
     "transformers": (sampled_by_transformers, 80),
     "vllm": (sampled_by_vllm, 110),
 }
-"""Each part and the most seconds that it may take: less than nine minutes in all."""
+"""Each part and its deadline in seconds: less than nine minutes in total."""
 
 
 def measured(name: str, size: str, seconds: float) -> Result:
-    """What became of a part: `status` ok, missing, failed or late, then its numbers or `why`."""
+    """The result of a part: `status` ok, missing, failed or late, then its numbers or `why`."""
     command = [sys.executable, __file__, "--part", name, "--size", size]
     offline = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
     started = time.perf_counter()
@@ -293,7 +294,7 @@ def measured(name: str, size: str, seconds: float) -> Result:
             late = True
         finally:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # and what it has started
+                os.killpg(process.pid, signal.SIGKILL)  # and its descendants
             process.wait()
         out.seek(0)
         err.seek(0)
@@ -315,7 +316,7 @@ def row(name: str, part: Result) -> str:
 
 
 def table(found: Result) -> str:
-    """A row a part, and what they say together."""
+    """One row per part, and a summary."""
     where = found["parts"].get("device", {}).get("gpu")
     rows = [f"on {where}" if where else "on the CPU: no GPU was found, so sizes are small"]
     rows += [row(name, part) for name, part in found["parts"].items()]
@@ -326,7 +327,7 @@ def table(found: Result) -> str:
 
 
 def check(names: list[str], quick: bool, minutes: float = MINUTES) -> Result:
-    """All parts, one after another."""
+    """Runs all parts in sequence."""
     started = time.monotonic()
     found: Result = {"quick": quick, "parts": {}}
     size = "cpu"

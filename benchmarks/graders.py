@@ -1,10 +1,10 @@
-"""The attacks of Strop's suite against graders of other projects: the table of docs/attacks.md.
+"""Runs the attacks of Strop's suite against graders of other projects: the table of docs/attacks.md.
 
     python benchmarks/graders.py PLACES.json [--md docs/attacks.md]
 
 PLACES.json maps a name that `strop attack --grader` knows to [folder, version]: a checkout and its commit, or the
-site-packages of an environment ("" for this one) and a release. Every grader runs in Strop's jail, and so does Strop's
-own, which is asked the same. `--md` writes the table between the marks in that file.
+site-packages of an environment ("" for this one) and a release. Every grader runs in Strop's jail, including Strop's
+own, which judges the same answers. `--md` writes the table between the marks in that file.
 """
 
 import argparse
@@ -45,7 +45,7 @@ KINDS = {
         "fake-verdicts", "stdio-summary", "stdio-all-numbers", "first-line-alone", "stdio-control-characters",
     ),
 }  # fmt: skip
-"""Attacks of the suite, by what they do. Those that speak to Strop's own channel are left out."""
+"""Attacks of the suite by kind, without those on Strop's own channel."""
 MARKS = ("<!-- graders: begin -->", "<!-- graders: end -->")
 
 
@@ -87,12 +87,12 @@ def main() -> None:
 
 
 def asked(grader: Grader, trials: Sequence[Trial], canaries: Canaries) -> list[Row]:
-    """A busy machine makes no late verdict an exploit."""
+    """On a busy machine, a late verdict is not an exploit."""
     return run(grader, trials, canaries, grace=600.0)
 
 
 def line(name: str, version: str, rows: Sequence[Row]) -> str:
-    """Of each kind, how many attacks passed; then the honest twins that passed."""
+    """The number of attacks that passed by kind, then that of honest twins that passed."""
     cells = [name if name == "Strop" else f"`{name}`", version]
     for kind in KINDS.values():
         tried = [row for row in rows if row.attack in kind]

@@ -1,8 +1,8 @@
-"""How long an image takes to become the root of a play: `python benchmarks/images.py oci:PLACE [--plays 50]`.
+"""Times the set-up of an image as the root of a play: `python benchmarks/images.py oci:PLACE [--plays 50]`.
 
-Unpacked once into an empty cache; then set-ups of a play, from asking for its folder to the end of its first program
-(`true`), in a fresh jail and in one that served another play; beside it, what copies of the files would take instead:
-whole ones, and hard links, which a play's writes would reach.
+The image is unpacked once into an empty cache. Then set-ups of a play are timed, from the request for its folder to the
+end of its first program (`true`), in a fresh jail and in one that served another play. For comparison: copies of the
+files, whole or as hard links, which a play's writes would change.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from strop_verify.sandbox.image import Image, open_image
 
 
 def main() -> None:
-    """Prints a line a measure, in milliseconds."""
+    """Prints one line per measurement, in milliseconds."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,14 +1,14 @@
-"""Held-out curves of Strop and of TRL's GRPOTrainer, side by side: the same model, tasks, seeds and settings.
+"""Compares held-out curves of Strop and of TRL's GRPOTrainer: the same model, tasks, seeds and settings.
 
-Both train SmolLM2-135M-Instruct as the demo does, but without stop strings, which TRL's trainer does not take: the same
+Both train SmolLM2-135M-Instruct like the demo, but without stop strings, which TRL's trainer does not support: the same
 loss (DAPO's token mean, clip-higher, no KL), optimiser, rate, group size, temperature and tokens; embeddings frozen;
 float32 weights, the update in bfloat16. Checkpoints of both are evaluated by `strop eval` on the same held-out tasks,
-one sampled answer a task at T = 1 and a greedy one.
+one sampled answer per task at T = 1 and a greedy one.
 
 python benchmarks/learning.py WORK -o experiments/learning/demo.json [--seeds 0 1 2] [--rate 5e-5]    hours on two cores
 python benchmarks/learning.py --table experiments/learning/demo.json
 
-What is in WORK already is not done again.
+Results that are already in WORK are reused.
 """
 
 import argparse
@@ -92,7 +92,7 @@ def run_trl(folder: Path, seed: int, rate: float) -> None:
 
 
 def trained(work: Path, name: str, seed: int, rate: float) -> float:
-    """CPU seconds of a training run in a process of its own."""
+    """CPU seconds of a training run in a separate process."""
     folder = work / f"{name}-{seed}"
     spent = work / f"{name}-{seed}.json"
     if not spent.is_file():
@@ -142,7 +142,7 @@ def measured(work: Path, seeds: Sequence[int], rate: float) -> dict[str, Any]:
 
 
 def rows(data: Mapping[str, Any]) -> Iterator[tuple[str, int, float, float, Pooled]]:
-    """(rate, step, its mean with TRL, with Strop, the pooled difference)."""
+    """(rate, step, mean with TRL, mean with Strop, pooled difference)."""
     of: dict[str, list[Any]] = {
         name: [one for one in data["curves"] if one["trainer"] == name] for name in TRAINERS
     }

@@ -1,10 +1,10 @@
-"""Peak memory and seconds of an update by the length of its text: Strop's against the model's plain forward pass.
+"""Peak memory and seconds of an update by text length: Strop's compared with the model's plain forward pass.
 
 python benchmarks/lengths.py --json lengths.json [--type mistral] [--answers 4] [--way rows] [--most 16384]
 
 A random model, a forward and a backward pass over one text (or some answers to one prompt of a quarter of the length).
-Memory is what a process of its own takes above the model; seconds are medians of both, in turns in one process. Plain:
-transformers' forward pass of the texts as rows of one batch, whole logits, log-softmax.
+Memory is that of a separate process above the model; seconds are medians of both, in turns in one process. Plain:
+transformers' forward pass of the texts as rows of one batch, with whole logits and log-softmax.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def resident(name: str) -> int:
 
 
 def measure(args: argparse.Namespace) -> dict[str, Any]:
-    """One process's numbers."""
+    """The numbers of one process."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -76,7 +76,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         compute(samples(64)).sum().backward()
     some = samples(args.length)
     before = resident("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins anew
+    Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM
     seconds: list[list[float]] = [[] for _ in computed]
     while not seconds[0] or (len(computed) > 1 and sum(seconds[0]) < args.seconds and len(seconds[0]) < 25):
         for compute, times in zip(computed, seconds, strict=True):
@@ -89,7 +89,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def one(args: argparse.Namespace, side: str, length: int) -> dict[str, Any]:
-    """What `measure` gives, by a process of its own."""
+    """`measure` in a separate process."""
     words = [sys.executable, __file__, "--side", side, "--length", str(length), "--type", args.type]
     words += [
         "--vocabulary",

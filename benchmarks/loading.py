@@ -2,18 +2,18 @@
 
     python benchmarks/loading.py [--json FILE] [--millions 268] [--processes 2 4]
 
-A random Llama of so many million float32 weights is written once; then two, and four, processes load it as a run does,
-after a tiny one, with which the libraries' code comes into memory. Written and printed for each number of processes, as
-the largest of any process:
+A random Llama with that many million float32 weights is written once; then two, and four, processes load it as a run
+does, after a tiny one that brings the libraries' code into memory. Written and printed for each number of processes,
+the maximum over processes:
 
     share    bytes of its weights
-    peak     bytes by which its resident memory grew at most while it loaded: VmHWM, reset before (clear_refs)
+    peak     largest growth of its resident memory during loading in bytes: VmHWM, reset before (clear_refs)
     ratio    peak / share
-    seconds  that it took
+    seconds  time to load
 
-Weights that were not changed yet are parts of the mapped files, so all are read once before the peak is taken. Measured
-on CPUs (263 million weights, 1.05 GB): 1.02 with two processes (537 of 526 MB), 1.06 with four (280 of 263 MB).
-Ends with 1 where a ratio is above 1.2.
+Unchanged weights are parts of the mapped files, so all are read once before the peak is taken. Measured on CPUs (263
+million weights, 1.05 GB): 1.02 with two processes (537 of 526 MB), 1.06 with four (280 of 263 MB). The exit code is 1
+if a ratio is above 1.2.
 """
 
 import argparse
@@ -32,7 +32,7 @@ WIDTH, INNER, WORDS = 1024, 4096, 32_000
 
 
 def make_model(folder: Path, millions: float) -> None:
-    """A Llama with as many layers as make up the weights."""
+    """A Llama with as many layers as the weights need."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -58,7 +58,7 @@ def resident(what: str) -> int:
 
 
 def load(folder: Path, target: Path) -> None:
-    """One process: loads as a run does; writes what it took."""
+    """One process: loads as a run does and writes its measurements."""
     from strop.config.load import load_recipe
     from strop.training.ranks import join, leave
     from strop.training.sharded_backends import load_backend
@@ -73,7 +73,7 @@ def load(folder: Path, target: Path) -> None:
     backend = load_backend(recipe, ranks)
     assert all(
         float(one.to_local().detach().sum()) for one in backend.model.parameters()
-    )  # reads what is mapped
+    )  # reads the mapped weights
     seconds, peak = time.perf_counter() - began, resident("VmHWM") - before
     held = {id(one): one for one in backend.model.parameters()}.values()
     share = sum(one.to_local().nbytes for one in held)
@@ -84,7 +84,7 @@ def load(folder: Path, target: Path) -> None:
 
 
 def measure(folder: Path, millions: float, processes: list[int]) -> dict[str, Any]:
-    """All of it, in `folder`."""
+    """The whole benchmark, in `folder`."""
     subprocess.run([sys.executable, __file__, "--make", str(folder), "--millions", str(millions)], check=True)
     found = {}
     for count in processes:

@@ -1,11 +1,12 @@
-"""The locator of `strop search`: on how many questions a right file comes first, and how long a warm answer takes.
+"""Measures the locator of `strop search`: the number of questions with a right file first, and the time of a warm
+answer.
 
     python benchmarks/locator.py benchmarks/locator_questions.txt --below FOLDER [--set later]
     python benchmarks/locator.py --latency FOLDER... [--files 5000] [--json FILE]
 
 A line of questions is `set|repository|question|right files, with commas`; repositories are folders in FOLDER.
-`--latency` copies programs of the folders into one of its own: first question (all is read), others, the same again
-(warm), and after a file was added.
+`--latency` copies programs of the folders into a new one and times the first question (everything is read), further
+ones, the same ones again (warm), and one after a file was added.
 """
 
 import argparse
@@ -30,7 +31,7 @@ QUESTIONS = (
 
 
 def hits(questions: list[str], below: Path, misses: bool) -> dict[str, float]:
-    """Numbers of questions with a right file first, among the first two and three."""
+    """Numbers of questions with a right file first, in the first two, and in the first three."""
     locators: dict[str, Locator] = {}
     places: list[int] = []
     for line in questions:

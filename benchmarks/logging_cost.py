@@ -1,18 +1,18 @@
-"""What logging costs a training: the run folder's own writing, `strop.log_reward`, and commits of the data.
+"""The cost of logging in training: the run folder's own writes, `strop.log_reward`, and commits of the data.
 
     python benchmarks/logging_cost.py [--tokens 500] [--steps 20] [--run RUN] [--json FILE]
 
-`step`: seconds to write one step of 128 made rollouts (16 groups of 8, each with log-probabilities and entropies) of
---tokens tokens: `write_rollouts`, `append_metrics` (both with their fsync), and a log of three rewards' calls. Medians
-over --steps. `percent_of_seconds`: what that is of a step of so many seconds; the acceptance is below 2.
+`step`: seconds to write one step of 128 synthetic rollouts (16 groups of 8, each with log-probabilities and entropies)
+of --tokens tokens: `write_rollouts`, `append_metrics` (both with their fsync), and a log of three rewards' calls.
+Medians over --steps. `percent_of_seconds`: its share of a step of that many seconds; it must be below 2.
 
 `calls_per_second`: a reward that compares two numbers, plain, decorated without a run, and decorated in a run, with
-the writing of its lines; `microseconds` what a call costs more than a plain one.
+the writing of its lines; `microseconds`: the additional cost per call.
 
-`commit`: wall and CPU seconds of git for the data of one more step, committed and pushed to a folder. It runs beside
-the training, in a thread that waits for it.
+`commit`: wall and CPU seconds of git for the data of one more step, committed and pushed to a folder. It runs
+concurrently with training, in a thread that waits for it.
 
-With --run: a real run's own rollouts are written again, and compared with the wall seconds of its own steps.
+With --run, a real run's rollouts are written again, and the time is compared with the wall seconds of its steps.
 """
 
 import argparse
@@ -135,7 +135,7 @@ def calls(folder: Path, count: int) -> dict[str, Any]:
 
 
 def real(folder: Path, run: Path) -> dict[str, Any]:
-    """A real run's rollouts written again, against the seconds of the steps that made them."""
+    """A real run's rollouts, written again, compared with the seconds of the steps that made them."""
     source = RunFolder.read(run)
     lines = {line["step"]: line for line in source.iter_metrics()}
     wrote, wall, count = 0.0, 0.0, 0

@@ -1,19 +1,18 @@
-"""The memory plan (`strop.training.memory`) against what runs of `strop train` take.
+"""Compares the memory plan (`strop.training.memory`) with the memory of runs of `strop train`.
 
     python benchmarks/memory_plan.py [--json FILE] [--only FORM ...] [--layers 8] [--threads 1]
 
-Each form of the update is a run of two steps in a process of its own: a Llama with random weights (hidden size 576, 49k
-words), two tasks, whose answers, all of full length, fill a micro-batch each. Counted is the second update, when Adam's
-states are there: on a GPU the most that torch had allocated, on a CPU the most that lay in RAM above what was there
-before the model was loaded. The form "warm start" counts its third update instead, on references of all lengths.
-For each form, in GB:
+Each form of the update is a run of two steps in a separate process: a Llama with random weights (hidden size 576, 49k
+words) and two tasks, each with answers of full length that fill a micro-batch. The second update is measured, when
+Adam's states exist: on a GPU, torch's peak allocation; on a CPU, the peak of RAM above that before the model was
+loaded. The form "warm start" uses its third update instead, on references of all lengths. For each form, in GB:
 
-    planned, taken   the update with all that is held beside it
-    ratio            planned through taken
-    sampling, sampled  the same of the step's sampling
+    planned, taken   the update with everything held at that time
+    ratio            planned / taken
+    sampling, sampled  the same for the step's sampling
     parts            of the plan
 
-Ends with 1 where a ratio is outside .85 to 1.2.
+The exit code is 1 if a ratio is outside .85 to 1.2.
 """
 
 import argparse
@@ -27,7 +26,7 @@ from typing import Any
 
 LOW, HIGH = 0.85, 1.2
 SHORT, LONG = (128, 128, 8), (128, 1024, 4)
-"""Tokens of the prompt, of each answer, and answers of a task."""
+"""Tokens of the prompt and of each answer, and answers per task."""
 CHECKPOINTS, ALL = "model.gradient_checkpointing=true", "model.gradient_checkpointing=false"
 WIDE, NARROW = "model.compute_dtype=float32", "model.compute_dtype=bfloat16"
 PADDED = "optim.shared_prefix=false"
@@ -120,7 +119,7 @@ def words_of(form: str, folder: Path) -> list[str]:
 
 
 class Gauge:
-    """Bytes that this process takes, on the GPU where there is one."""
+    """Bytes that this process takes, on the GPU if there is one."""
 
     def __init__(self) -> None:
         import torch
@@ -128,13 +127,13 @@ class Gauge:
         self.gpu = torch.cuda.is_available()
 
     def now(self) -> int:
-        """At this moment."""
+        """The current bytes."""
         import torch
 
         return torch.cuda.memory_allocated() if self.gpu else _status("VmRSS")
 
     def begin(self) -> None:
-        """The most is counted from here on."""
+        """Starts the measurement of the peak."""
         import torch
 
         if self.gpu:
@@ -143,7 +142,7 @@ class Gauge:
             Path("/proc/self/clear_refs").write_text("5")
 
     def most(self) -> int:
-        """Since `begin`."""
+        """The peak since `begin`."""
         import torch
 
         return torch.cuda.max_memory_allocated() if self.gpu else _status("VmHWM")
@@ -213,7 +212,7 @@ def measured(form: str, folder: Path) -> dict[str, Any]:
 
 
 def in_process(form: str, folder: Path, threads: int) -> dict[str, Any]:
-    """`measured` in a process of its own."""
+    """`measured` in a separate process."""
     environment = os.environ | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
     command = [sys.executable, __file__, "--here", str(folder), "--only", form]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=3600)
@@ -224,7 +223,7 @@ def in_process(form: str, folder: Path, threads: int) -> dict[str, Any]:
 
 
 def rounded(value: Any) -> Any:
-    """Numbers to three digits behind the point."""
+    """Numbers with three decimals."""
     if isinstance(value, dict):
         return {name: rounded(one) for name, one in value.items()}
     return round(value, 3)

@@ -1,15 +1,15 @@
-"""What each recipe needs on GPUs, by the plan of memory (`strop.training.memory`), and how long that takes, by the
+"""Computes the GPUs that each recipe needs, by the memory plan (`strop.training.memory`), and its duration, by the
 model of scale (`benchmarks/scale.py`): the lines `# Needs` and `# Time` of its head.
 
     python benchmarks/needs.py [--write]
 
-Prints both for each recipe that does not run on a laptop; --write puts them into the head, where what comes after the
-first semicolon of needs stays. The card is the smallest of `CARDS` on which the recipe fits as it is, with 1 GB for
-CUDA; else the fewest cards of 80, 94 or 141 GB over which ZeRO-3 spreads it, and a card for vLLM; 5 % are left free.
-Where the head has a command with adapters, the card for that comes after "or". A test holds the heads to it.
+Prints both for each recipe that does not run on a laptop. --write updates the head and keeps the text after the first
+semicolon of needs. The card is the smallest of `CARDS` on which the unchanged recipe fits, with 1 GB for CUDA; else the
+fewest cards of 80, 94 or 141 GB over which ZeRO-3 spreads it, and a card for vLLM; 5 % are left free. If the head has a
+command with adapters, the card for that comes after "or". A test compares the heads with this.
 
-Hours are of the speed of H100 with the card's memory, at `PRICE`: steps and evaluations, for answers that take from a
-quarter of their room to all of it, all turns of a play together. What was published, or measured, stands in front.
+Hours and dollars assume the speed of an H100 with the card's memory, at `PRICE`: steps and evaluations, for answers
+that use from a quarter to all of their limit, over all turns of a play. Published or measured values come first.
 """
 
 import argparse
@@ -24,18 +24,18 @@ from benchmarks.rehearse import RECIPES, head_commands
 from benchmarks.scale import GB, H100, HOUR, Gpu, Run, step_of
 
 CARDS = (16, 24, 40, 48, 80, 94, 141, 180)
-"""GB of GPUs that can be had."""
+"""Memory sizes of available GPUs in GB."""
 SPREAD = (80, 94, 141)
 PRICE = 3.0
-"""Dollars an H100 and hour: assumed."""
+"""Assumed dollars per H100-hour."""
 _OWN = 1e9
-"""Of CUDA, beside what is planned."""
+"""GB for CUDA, besides the plan."""
 _FREE = 1.05
 
 
 @cache
 def needs_of(path: Path) -> str | None:
-    """The words up to the first semicolon; None for a recipe of CPUs."""
+    """The words up to the first semicolon; None for a recipe for CPUs."""
     text = path.read_text()
     if "CPU cores" in _line(text):
         return None
@@ -50,7 +50,7 @@ def needs_of(path: Path) -> str | None:
 
 
 def _card(recipe: list[Path], words: list[str]) -> int | None:
-    """GB of the smallest card on which it fits, alone."""
+    """GB of the smallest single card on which it fits."""
     smallest = max(plan.smallest for plan in _plans(recipe, words)) * _FREE + _OWN
     return next((card for card in CARDS if smallest <= card * 1e9), None)
 
@@ -83,7 +83,7 @@ def _shape(name: str) -> Any:
 
 
 def time_of(path: Path) -> str | None:
-    """Hours and dollars; None for a recipe of CPUs, and for what is no reinforcement learning."""
+    """Hours and dollars; None for a recipe for CPUs, and for one without reinforcement learning."""
     from strop.config.load import load_recipe
 
     said, recipe = needs_of(path), load_recipe([path])
@@ -102,7 +102,7 @@ def _round(hours: float) -> str:
 
 
 def _hours(recipe: Any, gpus: int, card: Gpu, share: float) -> float:
-    """Steps and both evaluations. `share`: of the room for an answer that is sampled in the mean."""
+    """Steps and both evaluations. `share`: mean length of an answer as a share of its limit."""
     from strop.config.run_stages import stages_of
 
     seconds = 0.0
@@ -117,7 +117,7 @@ def _hours(recipe: Any, gpus: int, card: Gpu, share: float) -> float:
 
 
 def _room(recipe: Any) -> int:
-    """Tokens of all turns of a play, at the most."""
+    """Maximum tokens of all turns of a play."""
     turns = recipe.task_set.environment.options.get("turns") or recipe.play.max_turns or 1
     most = recipe.sampling.max_tokens * (1 if recipe.task_set.environment.type == "single-turn" else turns)
     return min(most, recipe.play.max_tokens or most)
@@ -141,7 +141,7 @@ def _line(text: str, name: str = "Needs") -> str:
 
 
 def written(path: Path) -> str:
-    """The recipe with the lines that are computed."""
+    """The recipe with the computed lines."""
     text, said, time = path.read_text(), needs_of(path), time_of(path)
     if said is None:
         return text

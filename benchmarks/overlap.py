@@ -1,26 +1,25 @@
-"""One step off (`grpo.max_staleness: 1`: the next step is played beside the update) against one after the other.
+"""Compares one step off (`grpo.max_staleness: 1`: the next step is played during the update) with sequential steps.
 
     python benchmarks/overlap.py [--json FILE] [--steps 7] [--rounds 2] [--size usual|tiny]
 
-The same run both ways, in turns, each in a process of its own: a Llama with random weights, the transformers engine,
-the loop and its update, rewards without a verifier, and one thread for each of torch's operations, so that sampler and
-update keep one core busy each. Answers end at a letter, so their lengths differ. How often a step learns from its
-groups is chosen first, so that the update takes about as long as sampling. Written and printed, medians over the
-rounds:
+The same run both ways, in turns, each in a separate process: a Llama with random weights, the transformers engine, the
+loop and its update, rewards without a verifier, and one thread per torch operation, so that sampler and update keep one
+core busy each. Answers end at a letter, so their lengths differ. The number of passes over a step's groups is chosen
+first so that updating takes about as long as sampling. Written and printed, medians over the rounds:
 
-    speedup_one_step_off   seconds a step, one after the other through one step off, without the first two steps and the
-                           last, in which one side has nothing to do
-    seconds, cores         of a step both ways: wall time, and cores that were busy
+    speedup_one_step_off   seconds per step, sequential / one step off, without the first two steps and the last, in
+                           which one side is idle
+    seconds, cores         of a step both ways: wall time and busy cores
     sampler_idle, update_idle   seconds of a step for which the sampler waited for weights and the update for rollouts
     beside                 share of the answers that were sampled while an update ran
     stale_dropped          groups that were too old to learn from
-    lost, doubled          answers that were sampled and never learnt from, and those that were learnt from twice
-    length_bias            mean length of what was learnt from less that of what was sampled, tokens, with its 95 %
-                           interval (answers drawn anew, each with its fate), of the runs one step off
-    length_difference      mean length of what was sampled one step off less that of one after the other, with its 95 %
-                           interval (groups drawn anew)
+    lost, doubled          answers that were sampled but not learnt from, and answers learnt from twice
+    length_bias            mean length of learnt answers minus that of sampled ones, in tokens, with its 95 % interval
+                           (bootstrap over answers), for runs one step off
+    length_difference      mean length of sampled answers one step off minus that of sequential runs, with its 95 %
+                           interval (bootstrap over groups)
 
-Ends with 1 where anything was lost, doubled or dropped, or 0 is outside an interval.
+The exit code is 1 if anything was lost, doubled or dropped, or if 0 is outside an interval.
 """
 
 import argparse
@@ -49,7 +48,7 @@ EDGES = (2, 1)
 """Steps at a run's beginning and end that do not count."""
 
 SHOWN = {"seconds": "seconds", "sampling": "seconds_rollouts", "update": "seconds_update", "cpu": "cpu"}
-"""Of each step while it runs."""
+"""Numbers of each step while it runs."""
 
 REWARD = '''
 def differs(task, rollout, verdict):
@@ -82,10 +81,10 @@ def make_inputs(folder: Path, size: dict[str, int]) -> None:
 
 
 class Heard:
-    """The policy of a run, and what it answered.
+    """The policy of a run and its answers.
 
-    answers  token ids of prompts and of what was sampled behind them
-    beside   how many of them came while an update ran
+    answers  token ids of prompts and sampled answers
+    beside   number of them that came during an update
     """
 
     def __init__(self, inner: Any) -> None:
@@ -98,7 +97,7 @@ class Heard:
         return getattr(self._inner, name)
 
     def submit(self, request: Any) -> "Future[Any]":
-        """As the policy does."""
+        """Like the policy."""
 
         def done(future: "Future[Any]") -> None:
             if not future.cancelled() and not future.exception():
@@ -168,7 +167,7 @@ def run(folder: Path, size: dict[str, int], staleness: int, steps: int, iteratio
 
 
 def in_process(folder: Path, size: str, *numbers: int) -> dict[str, Any]:
-    """`run` in a process of its own, with one thread for each operation."""
+    """`run` in a separate process, with one thread per operation."""
     command = [sys.executable, __file__, "--size", size, "--only", str(folder), *map(str, numbers)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, timeout=1800)
@@ -179,25 +178,25 @@ def in_process(folder: Path, size: str, *numbers: int) -> dict[str, Any]:
 
 
 def interval(values: Sequence[Any], statistic: Callable[[list[Any]], float]) -> dict[str, float]:
-    """A statistic of the values, and the middle 95 % of it over values drawn anew."""
+    """A statistic of the values and its 95 % bootstrap interval."""
     rng, values = random.Random(0), list(values)
     drawn = sorted(statistic(rng.choices(values, k=len(values))) for _ in range(1000))
     return {"tokens": round(statistic(values), 3), "low": round(drawn[25], 3), "high": round(drawn[974], 3)}
 
 
 def bias(answers: list[dict[str, int]]) -> float:
-    """Mean length of what was learnt from, less that of all."""
+    """Mean length of learnt answers minus that of all."""
     kept = [answer["tokens"] for answer in answers if answer["learnt"]]
     return statistics.mean(kept or [0]) - statistics.mean(answer["tokens"] for answer in answers)
 
 
 def difference(pairs: list[tuple[float, float]]) -> float:
-    """Mean of the first less mean of the second."""
+    """Mean of the first minus mean of the second."""
     return statistics.mean(a for a, _ in pairs) - statistics.mean(b for _, b in pairs)
 
 
 def summary(runs: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """What is written: see the module's docstring."""
+    """The output: see the module's docstring."""
     first, last = EDGES
 
     def of_step(way: str, name: str) -> float:

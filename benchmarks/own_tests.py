@@ -1,11 +1,12 @@
-"""How well the strength of own tests tells tests from their look-alikes: HumanEval in Rust, with rustc in the jail.
+"""How well the strength of an answer's own tests distinguishes real tests from sham ones: HumanEval in Rust, with rustc
+in the jail.
 
     python benchmarks/own_tests.py DATA.jsonl [--json FILE] [--most 40]
 
-DATA has a Rust task a line: `prompt`, `canonical_solution` and `test` together are an answer with tests of its own.
-Each that passes is measured as it is (`honest`), and with every assertion replaced by one that evaluates the same
-values and cannot fail: `constant` (plain to see in the parse tree) and `hollow` (only mutation can tell). For each: how
-many were refused, by what, and the scores; and how many mutants compiled.
+DATA has one Rust task per line: `prompt`, `canonical_solution` and `test` together are an answer with its own tests.
+Each that passes is measured unchanged (`honest`), and with every assertion replaced by one that evaluates the same
+values and cannot fail: `constant` (visible in the parse tree) and `hollow` (only found by mutation). For each: the
+number refused, by which check, and the scores; and the number of mutants that compiled.
 """
 
 import argparse
@@ -64,7 +65,7 @@ def _verify(text: str) -> Verdict:
 
 
 def weakened(answer: str, change: str) -> str:
-    """The answer with assertions that evaluate what they look at and hold whatever it is."""
+    """The answer with assertions that evaluate their values and always hold."""
     return LOOKS.sub(change, neutral(answer))
 
 
@@ -106,7 +107,7 @@ def summary(answers: list[str], verifier: OpenVerifier) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Prints a line a kind."""
+    """Prints one line per kind."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("--json", type=Path)

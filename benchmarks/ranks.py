@@ -1,19 +1,19 @@
-"""Several processes (gloo, CPU) against one on the same groups, and against themselves after kill -9 and resume.
+"""Compares several processes (gloo, CPU) with one on the same groups, and with themselves after kill -9 and resume.
 
     python benchmarks/ranks.py [--json FILE] [--steps 4] [--engines fsdp2 zero2 zero3]
 
-Groups that are drawn once are learnt from by one process, by two and four that hold the model whole (ddp), and by two
-that hold parts of it (--engines, fsdp2 alone where it is not given), all from the same weights: nothing is sampled, so
-that a last bit cannot lead to other tokens. Then two processes train by themselves. Written and printed:
+The same drawn groups are learnt from by one process, by two and four that hold the whole model (ddp), and by two that
+hold parts of it (--engines, by default only fsdp2), all from the same weights. Nothing is sampled, so a difference in
+the last bit cannot change tokens. Then two processes run a normal training. Written and printed:
 
-    differences              by number of processes, engine and form of the update, the largest one to one process over
-                             all steps, of loss, norm of the gradient, gradient (ddp alone) and weight
-    groups_lost, groups_doubled   of the run of two: groups that it did not write, and those that it wrote twice
-    resume_identical         after kill -9 of each rank in turn and resume: the same weights, bit by bit
+    differences              by number of processes, engine and form of the update, the largest difference from one
+                             process over all steps, in loss, gradient norm, gradient (only ddp) and weight
+    groups_lost, groups_doubled   in the run of two: groups that it did not write, and groups that it wrote twice
+    resume_identical         whether the weights are bit-identical after kill -9 of each rank in turn and resume
 
-Measured for two: gradients within 1.2e-8, weights within 6e-8, losses the same, none lost or doubled, resumed to the
-bit. Ends with 1 where a difference is above 1e-5, of an engine with parts above 1e-4, a group is lost or doubled, or a
-resumed run is not the same.
+Measured for two: gradients within 1.2e-8, weights within 6e-8, losses equal, none lost or doubled, resumed bit for bit.
+The exit code is 1 if a difference is above 1e-5 (1e-4 for an engine with parts), a group is lost or doubled, or a
+resumed run differs.
 """
 
 import argparse
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from strop_verify.core.rollout import Group
 
 MOST = 1e-5
-"""The largest difference between one process and several: a sum in another order, in float32."""
+"""Largest allowed difference between one process and several, which sum in another order, in float32."""
 
 MOST_IN_PARTS = 1e-4
-"""The same where they hold parts of the model."""
+"""The same if they hold parts of the model."""
 
 FORMS = {
     "padded": [],
@@ -46,13 +46,13 @@ FORMS = {
         "grpo.minibatches=2", "grpo.correction.type=token-truncated", "grpo.beta=0.04", "optim.shared_prefix=true",
     ],
 }  # fmt: skip
-"""The forms of an update that are compared, by what they set."""
+"""The compared forms of an update and their settings."""
 
 TASKS = 5
 """Groups in a step of a run."""
 
 MARK = "STROP_RANKS_RUN"
-"""Variable by which the processes of a run are found."""
+"""Environment variable that marks the processes of a run."""
 
 REWARD = '''
 def repeats(task, rollout, verdict):
@@ -83,7 +83,7 @@ def make_model(folder: Path) -> None:
 
 
 def words(folder: Path, model: Path, steps: int) -> list[str]:
-    """Arguments of `strop train`, but for run.dir."""
+    """Arguments of `strop train` except run.dir."""
     (folder / "rewards.py").write_text(REWARD)
     (folder / "recipe.yaml").write_text(
         f"rewards:\n  - name: {folder}/rewards.py:repeats\n    weight: 1.0\n  - name: passed\n    weight: 0.5\n"
@@ -104,7 +104,7 @@ def launched(count: int, arguments: list[str]) -> "subprocess.Popen[str]":
 
 
 def started(count: int, command: list[str], mark: str = "") -> "subprocess.Popen[str]":
-    """A Python program in `count` processes, which `mark` tells from others."""
+    """A Python program in `count` processes, marked by `mark`."""
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
     return subprocess.Popen(
         [sys.executable, *(launcher if count > 1 else []), *command],
@@ -117,7 +117,7 @@ def started(count: int, command: list[str], mark: str = "") -> "subprocess.Popen
 
 
 def finished(process: "subprocess.Popen[str]") -> str:
-    """What it printed. Raises RuntimeError when it failed."""
+    """Its output. Raises RuntimeError if it failed."""
     said, _ = process.communicate()
     if process.returncode:
         raise RuntimeError(said[-12000:])
@@ -156,7 +156,7 @@ def killed(folder: Path, rank: int, arguments: list[str], first: int = 2, then: 
 
 
 def groups(folder: Path) -> Counter[Any]:
-    """How often each group stands in a run folder, by step, task and sampled tokens."""
+    """How often each group occurs in a run folder, by step, task and sampled tokens."""
     from strop.reports.run_folder import RunFolder
 
     run = RunFolder.read(folder)
@@ -168,7 +168,7 @@ def groups(folder: Path) -> Counter[Any]:
 
 
 def counted(run: Path, steps: int) -> dict[str, int]:
-    """Groups of a run that it did not write, and those that it wrote more than once."""
+    """Groups of a run that it did not write, and groups that it wrote more than once."""
     found = Counter((step, task) for step, task, _ in groups(run).elements())
     per_step = Counter(step for step, _ in found)
     return {
@@ -206,7 +206,7 @@ def drawn(step: int) -> list["Group"]:
 
 
 def learn(model: Path, engine: str, steps: int, forms: list[str], target: Path) -> None:
-    """One process of those that learn from the drawn groups; rank 0 writes what came of each form."""
+    """One of the processes that learn from the drawn groups; rank 0 writes the result of each form."""
     import torch
 
     from strop.config.load import load_recipe
@@ -244,7 +244,7 @@ def learn(model: Path, engine: str, steps: int, forms: list[str], target: Path) 
 
 
 def _kept_gradients(backend: Any) -> list[dict[str, Any]]:
-    """Fills up with the gradients of every update of a backend whose weights are whole."""
+    """Collects the gradients of every update of a backend with whole weights."""
     kept: list[dict[str, Any]] = []
     step = backend.step
 
@@ -259,7 +259,7 @@ def _kept_gradients(backend: Any) -> list[dict[str, Any]]:
 def replayed(
     folder: Path, model: Path, steps: int, count: int = 2, engine: str = "ddp", forms: list[str] | None = None
 ) -> dict[str, dict[str, float]]:
-    """By form of the update, the largest difference between one process and `count` that hold the model so."""
+    """By form of the update, the largest difference between one process and `count` with this engine."""
     import torch
 
     forms = forms or list(FORMS)
@@ -280,13 +280,13 @@ def replayed(
 
 
 def _difference(one: list[dict[str, Any]], two: list[dict[str, Any]]) -> float:
-    """The largest between two lists of tensors by name."""
+    """The largest difference between two lists of tensors by name."""
     pairs = ((a[name], b[name]) for a, b in zip(one, two, strict=True) for name in a.keys() | b.keys())
     return max(float((a - b).abs().max()) for a, b in pairs)
 
 
 def measure(folder: Path, model: Path, steps: int, engines: list[str]) -> dict[str, Any]:
-    """All of it, in `folder`."""
+    """The whole benchmark, in `folder`."""
     arguments = words(folder, model, steps)
     kinds = [(2, "ddp"), (4, "ddp"), *((2, engine) for engine in engines)]
     differences = {
@@ -304,7 +304,7 @@ def measure(folder: Path, model: Path, steps: int, engines: list[str]) -> dict[s
 
 
 def fine(found: dict[str, Any]) -> bool:
-    """Whether nothing is amiss."""
+    """Whether all results are as required."""
     near = all(
         value <= (MOST if "ddp" in name else MOST_IN_PARTS)
         for name, forms in found["differences"].items()

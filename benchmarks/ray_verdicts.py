@@ -1,20 +1,20 @@
-"""Verdicts by actors on two Ray nodes against the local pool, side by side; then one of the nodes is killed.
+"""Compares verdicts of actors on two Ray nodes with the local pool's; then one of the nodes is killed.
 
     python benchmarks/ray_verdicts.py [--json FILE] [--verdicts 2000] [--rounds 10]
 
-Both nodes are on this machine, with one core each; the local pool has two workers. First the answers are judged by both
-in turns, a round each. Then all of them go to new actors, and after a third of the verdicts a node is killed (SIGKILL
-to all that it consists of) and later replaced. Written and printed:
+Both nodes are on this machine, with one core each; the local pool has two workers. First both judge the answers in
+turns, a round each. Then all of them go to new actors, and after a third of the verdicts a node is killed (SIGKILL to
+all of its processes) and later replaced. Written and printed:
 
-    throughput           verdicts a second on Ray, as a share of the local pool's: the median over the rounds
+    throughput           verdicts per second on Ray as a share of the local pool's, the median over the rounds
     lost, doubled        answers that got no verdict, or two, when the node was killed
-    different            of them, those whose outcome or tests are not the local pool's
-    errors               of them, *error*
-    moved                calls that broke, whose answers were judged elsewhere
-    rejoined             whether the actor of the lost node judges on the node that takes its place
-    left_behind          processes that are there after all is closed
+    different            those whose outcome or tests differ from the local pool's
+    errors               those that are *error*
+    moved                failed calls whose answers were judged elsewhere
+    rejoined             whether the lost node's actor judges on the replacement
+    left_behind          processes that remain after everything is closed
 
-Ends with 1 where an answer is lost, doubled, different or *error*, or a process is left behind.
+The exit code is 1 if an answer is lost, doubled, different or *error*, or a process is left behind.
 """
 
 import argparse
@@ -48,11 +48,11 @@ ANSWERS = (
 )
 LOOP = "def f(x):\n    while True: pass  # {}"
 EVERY = 200
-"""One in so many answers never ends."""
+"""One in this many answers never ends."""
 
 
 def answers(first: int, number: int) -> list[str]:
-    """Answers of all kinds, no two alike."""
+    """Distinct answers of all kinds."""
     numbers = range(first, first + number)
     return [(LOOP if n % EVERY == EVERY - 1 else ANSWERS[n % len(ANSWERS)]).format(n) for n in numbers]
 
@@ -65,12 +65,12 @@ def judged(verifier: Any, texts: list[str]) -> tuple[list[Verdict], float]:
 
 
 def told(verdict: Verdict) -> Any:
-    """What must be the same everywhere."""
+    """The parts that must be the same everywhere."""
     return verdict.outcome.value, [(test.id, test.outcome.value) for test in verdict.tests]
 
 
 def side_by_side(number: int, rounds: int) -> tuple[list[Any], dict[str, Any]]:
-    """What the local pool says of all answers, and how fast both were."""
+    """The local pool's verdicts on all answers, and the speed of both."""
     found: list[Any] = []
     seconds: dict[str, list[float]] = {"local": [], "ray": []}
     with open_verifier(workers=2, limits=LIMITS) as here, open_on_ray(limits=LIMITS) as there:
@@ -121,7 +121,7 @@ def with_a_kill(cluster: Any, lost: Any, wanted: list[Any]) -> dict[str, Any]:
 
 
 def left_behind() -> list[str]:
-    """Command lines of our descendants that are still there; orphans are ours too (see main)."""
+    """Command lines of our remaining descendants, including orphans (see main)."""
     deadline = time.monotonic() + 30
     while True:
         found = []

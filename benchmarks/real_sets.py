@@ -1,9 +1,9 @@
-"""Imports, verifies and audits data sets by three commands each, as they come, and writes one table.
+"""Imports, verifies and audits unmodified data sets by three commands each, and writes one table.
 
     python benchmarks/real_sets.py ../shared/data [--only mbpp quixbugs] [--limit 50] [--keep DIR]
 
-For each `*.jsonl`: tasks, rows left out, references that pass, those that do not by name, and the findings of the audit
-by code, the fatal ones with an exclamation mark. `tests/tasks/test_real_sets.py` says why a reference does not pass.
+For each `*.jsonl`: tasks, omitted rows, references that pass, names of those that fail, and the audit's findings by
+code, fatal ones with an exclamation mark. `tests/tasks/test_real_sets.py` gives the reasons for failing references.
 """
 
 import argparse
@@ -21,7 +21,7 @@ NAMES = 8
 
 
 def strop(*words: str) -> str:
-    """What a command prints. Exit code 1 says that tasks are unfit; any other failure ends the run."""
+    """A command's output. Exit code 1 means that tasks are unfit; any other failure ends the run."""
     done = subprocess.run(
         [sys.executable, "-m", "strop.cli", *words], capture_output=True, text=True, check=False
     )
@@ -35,7 +35,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 class Measured(NamedTuple):
-    """What the commands said of one set."""
+    """The commands' results for one set."""
 
     name: str
     tasks: int

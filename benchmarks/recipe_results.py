@@ -1,8 +1,8 @@
-"""What a run of a recipe showed, as docs/results.py reads it: the counts of each task, steps, and rewards of answers.
+"""Extracts a recipe run's results for docs/results.py: the counts of each task, steps, and rewards of answers.
 
 python benchmarks/recipe_results.py RUN [REWARD...] -o experiments/recipes/NAME.json
 
-Of each REWARD that a table should show beside the rates, the mean by task of the evaluations' answers is kept.
+For each REWARD that a table should show besides the rates, the mean by task of the evaluations' answers is kept.
 """
 
 import argparse
@@ -25,7 +25,7 @@ STEP = ("step", "reward", "rewards", "pass_rate", "reward_auc", "completion_toke
 
 
 def counts_of(evaluation: Evaluation) -> dict[str, Any]:
-    """What is kept of an evaluation."""
+    """The part of an evaluation that is kept."""
     counts = [
         {name: value for name, value in one.model_dump().items() if value not in ("", None, {})}
         for one in evaluation.counts
@@ -54,7 +54,7 @@ def rewards_of(run: Path, side: str, name: str, tasks: Mapping[str, Task]) -> di
 
 
 def collected(run: Path, rewards: list[str]) -> dict[str, Any]:
-    """All that is kept of a run."""
+    """Everything that is kept of a run."""
     recipe = load_recipe([run / "recipe.yaml"])
     evaluations = read_evaluations(run)[""][0]
     summary = json.loads((run / "summary.json").read_text())

@@ -1,18 +1,18 @@
-"""Each packaged recipe, as its head says: the head's own commands in an empty folder, then two steps with a tiny model.
+"""Rehearses each packaged recipe: the commands of its head in an empty folder, then two steps with a tiny model.
 
     python benchmarks/rehearse.py [RECIPE...] [--repositories FOLDER] [--json FILE] [--keep FOLDER]
 
 Commands that make data run with small counts; PATH and REPOSITORY stand for repositories of the folder (git bundles or
-clones), NAME for one of them. A file that no command makes is looked for in the folder `data` beside the repositories.
-Training, evaluation and `strop eval` take a Llama of random weights in place of the
-recipe's model, with the tokenizer that the demo's package ships, and few tokens. For a data set of the Hub another
-source stands in, which the row says. A row for each recipe:
+clones), NAME for one of them. A file that no command makes is taken from the folder `data` beside the repositories.
+Training, evaluation and `strop eval` use a Llama with random weights instead of the recipe's model, with the tokenizer
+of the demo's package, and few tokens. A data set of the Hub is replaced by another source, which the row names. A row
+for each recipe:
 
-    recipe, ok, seconds, commands  what ran, as it was run
-    stand_in                       what was read in place of the recipe's own source
-    failed                         the command that failed, and the end of what it said
+    recipe, ok, seconds, commands  the commands that ran
+    stand_in                       the replacement for the recipe's own source
+    failed                         the command that failed, and the end of its output
 
-Ends with 1 where one failed.
+The exit code is 1 if one failed.
 """
 
 import argparse
@@ -40,7 +40,7 @@ SMALL = {
     "rust-fix": ["--limit", "12"],
     "commits": ["--limit", "1", "--newest", "80"],
 }
-"""Options that make a builder short; those of a head that say the same give way."""
+"""Options that make a builder short; they replace the same options of a head."""
 COUNTED = {"--docstrings": "10", "--limit": "4", "--count": "4", "-n": "1", "--per-task": "1"}
 """Options of heads whose number is a size."""
 TINY = (
@@ -50,14 +50,14 @@ TINY = (
     "sandbox.workers=1", "run.save_every=1000",
 )  # fmt: skip
 LONG = {"histories-laptop": ["tasks.max_prompt_tokens=24000"]}
-"""Few commits of one repository may all have long files."""
+"""More commits, since all of a few might have long files."""
 SECONDS = 900
-"""Of a command."""
+"""Time limit of a command in seconds."""
 
 
 @dataclass
 class Rehearsal:
-    """What became of a recipe."""
+    """The result of a recipe."""
 
     recipe: str
     commands: list[str] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Rehearsal:
     seconds: float = 0.0
 
     def row(self) -> dict[str, Any]:
-        """For the file."""
+        """The row of the file."""
         return {
             "recipe": self.recipe,
             "ok": not self.failed,
@@ -83,7 +83,7 @@ def head_commands(text: str) -> Iterator[list[str]]:
 
 
 class Stage:
-    """Where recipes are rehearsed: repositories, data, a model, a folder for each."""
+    """The place of the rehearsal: repositories, data, a model, a folder for each recipe."""
 
     def __init__(self, folder: Path, repositories: Path) -> None:
         self.folder, repositories = folder, repositories.resolve()
@@ -116,7 +116,7 @@ class Stage:
         return found
 
     def _plan(self, path: Path, place: Path, found: Rehearsal) -> Iterator[list[str]]:
-        """The commands, made small: those that make data, then training, an export and an evaluation of it."""
+        """The commands with small sizes: those that make data, then training, an export and an evaluation."""
         from strop.config.load import load_recipe
 
         recipe, trained = load_recipe([path]), False
@@ -193,7 +193,7 @@ class Stage:
         return ["train", words[1], *own, *name, *TINY, *where, *more]
 
     def _source(self, recipe: Any, made: set[str], found: Rehearsal) -> list[str]:
-        """What is read where the recipe's own source is on the Hub, or made by what cannot run here."""
+        """The replacement for a source that is on the Hub or that a command makes which cannot run here."""
         if isinstance(recipe.tasks, list):
             return []
         source = recipe.tasks.source
@@ -234,7 +234,7 @@ class Stage:
 
 
 def write_pairs(path: Path) -> None:
-    """Answers that end in one word passed, others failed; in the form of `strop build preferences`."""
+    """Preferences in the form of `strop build preferences`, in which answers that end in one word passed."""
     rows = []
     for number in range(40):
         answers = [
@@ -252,7 +252,7 @@ def write_pairs(path: Path) -> None:
 
 
 class Failed(Exception):
-    """A command did."""
+    """A command failed."""
 
 
 def make_model(folder: Path) -> None:

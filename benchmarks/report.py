@@ -1,7 +1,7 @@
-"""Measures `strop report` on a large made run: wall seconds, peak memory, size of the file.
+"""Measures `strop report` on a large synthetic run: wall seconds, peak memory, size of the file.
 
-The run is seeded, written by RunFolder itself into a temporary folder: answers of about 100 tokens with log-probs and
-entropies, verdicts with stages, compiler output and tests. `strop report` then runs as a process of its own.
+The run is seeded and written by RunFolder itself to a temporary folder: answers of about 100 tokens with log-probs and
+entropies, verdicts with stages, compiler output and tests. `strop report` then runs as a separate process.
 
     python benchmarks/report.py --rollouts 50000 --json report.json
 """
@@ -21,7 +21,7 @@ GROUPS, SIZE = 32, 8
 
 
 def made(folder: Path, rollouts: int, tokens: int, seed: int) -> dict[str, Any]:
-    """Makes the run; says how large it is and how long that took."""
+    """Makes the run; returns its size and the time that it took."""
     sys.path.insert(0, str(ROOT))
     from tests.reports.made_runs import make_run
 
@@ -37,7 +37,7 @@ def made(folder: Path, rollouts: int, tokens: int, seed: int) -> dict[str, Any]:
 
 
 def measured(run: Path, target: Path) -> dict[str, Any]:
-    """Runs `strop report` and takes its time and its peak of resident memory."""
+    """Runs `strop report` and measures its time and peak resident memory."""
     started = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "strop.cli", "report", str(run), "-o", str(target)],

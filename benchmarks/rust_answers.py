@@ -1,5 +1,6 @@
 # ruff: noqa: E501
-"""Varied Rust answers for measurements: right, wrong, not compiling, with lints, panics, traits and macros. Seeded."""
+"""Varied Rust answers for measurements: correct, wrong, not compiling, with lints, panics, traits and macros.
+Seeded."""
 
 import random
 import re
@@ -54,7 +55,7 @@ _ITEMS = [
 
 
 def varied(task: Task, rng: random.Random) -> str:
-    """One answer to a task that has a reference; every kind comes up."""
+    """One answer to a task that has a reference; every kind occurs."""
     kinds: list[Callable[[str, random.Random], str]] = [
         lambda text, _: text, lambda text, _: text, _swap, _swap, _swap, _without_line, _stub,
         lambda text, r: f"{text}\n{r.choice(_LINTS)}\n", _with_item, lambda text, r: _swap(_with_item(text, r), r),
@@ -100,7 +101,7 @@ def answers(source: str, count: int, seed: int) -> list[tuple[Task, str]]:
 
 
 def builtin(count: int, seed: int) -> list[tuple[Task, str]]:
-    """The same from a few tasks written here, where no data set is at hand."""
+    """The same from a few tasks in this file, if no data set is available."""
     rng = random.Random(seed)
     tasks = [
         Task(language="rust", statement=name, reference=code,

@@ -1,14 +1,14 @@
-"""Sampling speed of the transformers engine and of vLLM, side by side on this machine, with the embedded model.
+"""Compares the sampling speed of the transformers engine and of vLLM on this machine, with the embedded model.
 
     python benchmarks/sampling_speed.py [--rows 16 96] [--tokens 48] [--eager]
 
-Both sample the same prompts in groups of 8, without stop strings. A line gives tokens per CPU second and
-per wall second; only the first is to be trusted on a busy machine.
+Both sample the same prompts in groups of 8, without stop strings. A line gives tokens per CPU second and per wall
+second; on a busy machine, only the first is reliable.
 
     python benchmarks/sampling_speed.py --turns 4 [--rows 32]
 
-Plays of so many turns with the transformers engine, which keeps what it computed of a play for its next turn, and with
-the same engine where nothing is kept, one after the other: seconds of each and their ratio.
+Plays of that many turns with the transformers engine, which keeps a play's cache for its next turn, and then with the
+same engine without a cache: seconds of each and their ratio.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def measure(name: str, policy: Any, rows: int, tokens: int) -> None:
     prompts = [policy.tokenizer.encode(PROMPT.format(i // 8, i // 8)) for i in range(rows)]
     params = SamplingParams(max_tokens=tokens)
     best = (0.0, 0.0)
-    for run in range(3):  # the first is the warm-up of that shape; the best of the others counts
+    for run in range(3):  # the first warms up that shape; the best of the others counts
         seeds = [run * rows + i for i in range(rows)]
         done, wall, cpu = timed(lambda seeds=seeds: list(answers(policy, prompts, seeds, params)))
         count = sum(len(completion.token_ids) for _, completion in done)
@@ -65,7 +65,7 @@ def measure(name: str, policy: Any, rows: int, tokens: int) -> None:
 
 
 def play(policy: TransformersPolicy, rows: int, turns: int, keep: bool) -> None:
-    """As agents do: a prompt of about 300 tokens, then calls of 16 tokens and results of about 60."""
+    """Plays like an agent's: a prompt of about 300 tokens, then calls of 16 tokens and results of about 60."""
     params = SamplingParams(max_tokens=16)
     contexts = [policy.tokenizer.encode(PROMPT.format(i // 8, i // 8) * 8) for i in range(rows)]
     result = policy.tokenizer.encode(PROMPT.format(7, 7) * 2)[:60]

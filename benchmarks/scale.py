@@ -1,12 +1,12 @@
-"""What runs at scale cost: GPUs, CPU cores and hours, computed. Prints the tables of docs/launch.md.
+"""Computes the cost of runs at scale: GPUs, CPU cores and hours. Prints the tables of docs/launch.md.
 
     python benchmarks/scale.py
 
-A step is sampling, verdicts and update, one after another. Sampling: rows decode side by side, each token reading the
-weights and the rows' cache from memory; after the mean length a tenth of the rows goes on to the longest. Update: 6
-operations a weight and token, 2 more where activations are computed again (gradient checkpointing), and attention.
-Verdicts are judged beside sampling, so they cost cores and not time, if there are enough. `H100` says what is assumed
-of the machine. Nothing here was measured on a GPU.
+A step is sampling, verdicts and update in sequence. Sampling: rows decode together, each token reading the weights and
+the rows' cache from memory; after the mean length, a tenth of the rows continues to the longest. Update: 6 operations
+per weight and token, 2 more with gradient checkpointing, and attention. Verdicts are judged during sampling, so they
+cost cores but no time if there are enough cores. `H100` holds the assumptions about the machine. Nothing here was
+measured on a GPU.
 """
 
 import pickle
@@ -26,12 +26,12 @@ MODELS = {
 }
 GB, HOUR = 1e9, 3600.0
 TAIL = 0.1
-"""Share of the rows that go on after the mean length."""
+"""Share of the rows that continue after the mean length."""
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU: the maker's numbers, and the shares of them that are assumed to be reached."""
+    """A GPU: the maker's numbers, and the assumed efficiencies."""
 
     memory: float = 80 * GB
     operations: float = 989e12
@@ -39,9 +39,9 @@ class Gpu:
     computing: float = 0.35
     reading: float = 0.6
     token: float = 0.005
-    """Seconds of each decoding step beside reading: scheduling, exchange between the GPUs of a copy."""
+    """Seconds of each decoding step besides reading: scheduling, exchange between the GPUs of a copy."""
     cache: float = 0.6
-    """Share of memory that is left for the cache and weights of a sampler."""
+    """Share of memory available to a sampler's cache and weights."""
 
 
 H100 = Gpu()
@@ -53,12 +53,12 @@ VERDICTS = {
 }
 """CPU seconds of one verdict, measured (experiments/LOG.md)."""
 PROGRAM = 2.0
-"""CPU seconds of a competitive program's up to 15 tests: assumed, not measured."""
+"""CPU seconds of up to 15 tests of a competitive program: assumed, not measured."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run asks for. mean, longest: sampled tokens of an answer; spread: GPUs of one copy that samples."""
+    """The size of a run. mean, longest: sampled tokens of an answer; spread: GPUs of one sampling copy."""
 
     model: str
     gpus: int
@@ -69,12 +69,12 @@ class Run:
     steps: int
     spread: int = 1
     passes: int = 0
-    """Forward passes beside the update's: log-probs of the old policy, of the reference."""
+    """Forward passes besides the update's: log-probs of the old policy and of the reference."""
     verdict: float = PROGRAM
 
     @property
     def shape(self) -> ModelShape:
-        """Of its model."""
+        """Parameters of its model."""
         shape = ModelShape.of_config(PUBLISHED[MODELS.get(self.model, self.model)], published=True)
         assert shape is not None
         return shape
@@ -90,12 +90,12 @@ class Step:
 
     @property
     def seconds(self) -> float:
-        """Of the whole step."""
+        """Seconds of the whole step."""
         return self.sampling + self.update
 
 
 def step_of(run: Run, gpu: Gpu = H100) -> Step:
-    """What one step takes."""
+    """The cost of one step."""
     sampling = _sampling(run, gpu)
     return Step(sampling, _update(run, gpu), run.rows * run.verdict / sampling)
 
@@ -127,7 +127,7 @@ def _update(run: Run, gpu: Gpu) -> float:
 
 @dataclass(frozen=True)
 class Published:
-    """A run that was reported. low, high: its stages, with what the report leaves open at its least and most."""
+    """A reported run. low, high: its stages, with unreported values at their minimum and maximum."""
 
     name: str
     hours: float
@@ -135,7 +135,7 @@ class Published:
     high: tuple[Run, ...]
 
     def computed(self) -> tuple[float, float]:
-        """Hours, least and most."""
+        """Minimum and maximum hours."""
         least, most = (
             sum(one.steps * step_of(one).seconds for one in side) for side in (self.low, self.high)
         )
@@ -156,7 +156,7 @@ RUNS = (
         "SWE-RL 70B, 512 H100", 32, (_SWE_RL,), (replace(_SWE_RL, prompt=8_000, mean=2_000, longest=8_000),)
     ),
 )
-"""DeepCoder: 2.5 weeks at 2,000 s a step (rLLM's scripts) are 756 steps, 180 of them in the 16K stage."""
+"""DeepCoder: 2.5 weeks at 2,000 s per step (rLLM's scripts) are 756 steps, 180 of them in the 16K stage."""
 
 WORKLOAD = {
     "1.5B": Run("1.5B", 8, 1024, 1024, 8_000, 16_384, 250),
@@ -164,7 +164,7 @@ WORKLOAD = {
     "32B": Run("32B", 64, 1024, 1024, 8_000, 16_384, 250, spread=4),
     "70B": Run("70B", 128, 1024, 1024, 8_000, 16_384, 250, spread=8),
 }
-"""One workload at four sizes: 128 tasks of 8 answers, 8K tokens in the mean, 16K at the most, 250 steps."""
+"""One workload at four sizes: 128 tasks of 8 answers, 8K tokens on average, at most 16K, 250 steps."""
 
 
 def least_gpus(model: str, gpu: Gpu = H100) -> int:
@@ -186,7 +186,7 @@ def least_gpus(model: str, gpu: Gpu = H100) -> int:
 
 
 def bytes_a_token() -> float:
-    """What a sampled token takes where ranks exchange what they played (`training.ranks`)."""
+    """Bytes of a sampled token when ranks exchange their rollouts (`training.ranks`)."""
     count = 4096
     ids, logprobs = [(7919 * at) % 150_000 for at in range(count)], [-1 / (at + 1) for at in range(count)]
     return (
@@ -195,16 +195,16 @@ def bytes_a_token() -> float:
 
 
 INTERRUPTED = 419 / (54 * 24) / 2048
-"""Interruptions that nobody planned, a node of 8 GPUs and hour: Llama 3 405B, 419 in 54 days on 16,384 GPUs (arXiv
+"""Unplanned interruptions per hour and node of 8 GPUs: Llama 3 405B, 419 in 54 days on 16,384 GPUs (arXiv
 2407.21783, section 3.3.4)."""
 DISK = 2 * GB
-"""Bytes a second that one process writes to a shared disk: assumed."""
+"""Assumed bytes per second that one process writes to a shared disk."""
 SHARED = 50 * GB
-"""Bytes a second that a shared disk gives to all who read: assumed."""
+"""Assumed bytes per second that a shared disk gives to all readers together."""
 
 
 def table(head: str, rows: Iterator[str]) -> str:
-    """A table of Markdown."""
+    """A Markdown table."""
     columns = head.count("|") - 1
     return "\n".join([head, "|" + "---|" * columns, *rows])
 
@@ -227,13 +227,13 @@ def workloads() -> Iterator[str]:
 
 
 def cores() -> Iterator[str]:
-    """Verdicts a core and second."""
+    """Verdicts per core and second."""
     for name, seconds in VERDICTS.items():
         yield f"| {name} | {1000 * seconds:,.1f} | {1 / seconds:,.1f} | {1024 * seconds / 60:,.2f} |"
 
 
 def breaks() -> Iterator[str]:
-    """What grows with the nodes: 8 GPUs each, 32 rows of 8,000 tokens a GPU, a 70B model."""
+    """Costs that grow with the number of nodes: 8 GPUs each, 32 rows of 8,000 tokens per GPU, a 70B model."""
     shape = WORKLOAD["70B"].shape
     for nodes in (10, 100, 1000):
         rows = 32 * 8 * nodes
@@ -256,7 +256,7 @@ ROWS = {"published": against, "workload": workloads, "verdicts": cores, "breaks"
 
 
 def tables() -> dict[str, str]:
-    """By name, as docs/launch.md has them."""
+    """The tables by their names in docs/launch.md."""
     return {name: table(head, ROWS[name]()) for name, head in HEADS.items()}
 
 

@@ -1,8 +1,8 @@
-"""Tools of the environment `search` on a tree of 5,000 files: how long calls take, side by side and in turn.
+"""Times the tools of the environment `search` on a tree of 5,000 files, concurrently and in sequence.
 
     python benchmarks/search.py [--files 5000] [--rounds 5] [--json FILE]
 
-A turn is eight greps, each for another word. `cold` is the first turn: jails start.
+A turn is eight greps, each for another word. `cold` is the first turn, in which jails start.
 """
 
 import argparse

@@ -1,10 +1,11 @@
-"""One update on the plays of a run: what they begin with in common computed once, against prompts alone and nothing.
+"""One update on the plays of a run with shared beginnings computed once, compared with shared prompts only and no
+sharing.
 
     python benchmarks/shared_turns.py RUN [--step 1] [--plays 32] [--json FILE]
 
-Forward and backward passes of RUN's own model over the plays of a step, three ways in turn: `tree` shares all that
-plays begin with in common, `prompts` the prompt alone (each play's first sampled token is made another), `apart`
-nothing (rows one by one). `speedup` is CPU time of `prompts` over `tree`; `difference` is the largest between the
+Forward and backward passes of RUN's own model over the plays of a step, three ways in turn: `tree` shares the plays'
+common beginnings, `prompts` only the prompt (each play's first sampled token is replaced), `apart` nothing (rows one by
+one). `speedup` is CPU time of `prompts` over `tree`; `difference` is the largest difference between the
 log-probabilities of `tree` and `apart`.
 """
 
@@ -29,7 +30,7 @@ from strop_verify.core.rollout import Sample
 
 
 def parted(sample: Sample, number: int) -> Sample:
-    """The same after its prompt, but for a first token that no other has."""
+    """The same after its prompt, except for a unique first token."""
     ids = list(sample.ids)
     ids[sample.prompt] = 1000 + number
     return replace(sample, ids=ids)

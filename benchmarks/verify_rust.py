@@ -1,10 +1,10 @@
-"""Rust verdicts in batches against the published recipe, side by side on the same answers.
+"""Compares Rust verdicts in batches with the published recipe on the same answers.
 
-The recipe: for each completion three fresh project folders, then `cargo build`, `cargo clippy` and `cargo test`, one
-after the other, without a jail. Ours: `RustToolchain`, jailed, `--batch` answers at a time, with `--verdict` cargo,
-which decides as the recipe does, or strict. Both are run in turn on small slices; CPU time is that of all processes of
-a side, wall time is what a caller waits. Answers that do not end are left out of the timing: their cost is a matter of
-limits (10 s of CPU time here, a minute in the recipe).
+The recipe: for each completion three fresh project folders, then `cargo build`, `cargo clippy` and `cargo test` in
+sequence, without a jail. Ours: `RustToolchain`, jailed, `--batch` answers at a time, with `--verdict` cargo, which
+decides like the recipe, or strict. Both run in turn on small slices; CPU time is that of all processes of a side, wall
+time is the caller's wait. Answers that do not end are not timed, since their cost depends on limits (10 s of CPU time
+here, a minute in the recipe).
 
     python benchmarks/verify_rust.py --json FILE                        # about 3 minutes
     python benchmarks/verify_rust.py --compare 600 [--exercism FILE]    # only: are the verdicts the same?
@@ -37,7 +37,7 @@ Signals = tuple[bool, bool, bool]
 
 
 def recipe(task: Task, answer: str) -> Signals:
-    """The three signals as the published recipe gets them; a step that takes a minute has failed."""
+    """The three signals as in the published recipe; a step that takes a minute has failed."""
     signals = []
     for step in STEPS:
         folder = Path(tempfile.mkdtemp(prefix="recipe-"))
@@ -82,7 +82,7 @@ def _cargo(folder: Path, step: str) -> bool:
 
 
 def signals_of(verdict: Verdict) -> Signals:
-    """Build, lint and test of a verdict of ours."""
+    """Build, lint and test of one of our verdicts."""
     build, lint, test = (s.passed for s in verdict.stages)
     return (build, lint, test)
 
@@ -119,11 +119,11 @@ def toolchain_of(verdict: str) -> RustToolchain:
 def measure(pairs: list[Pair], batch: int, slices: int, verdict: str) -> dict[str, object]:
     """Both sides in turn: a slice by the recipe, then a batch by us, until all answers are done.
 
-    The jail's process is one for the whole run. Its CPU time and that of all it started is known when it is reaped at
-    the end, so `cpu_ms` is a mean over every turn, start included; `wall_ms` is the median turn.
+    One jail process serves the whole run. Its CPU time, with that of all its children, is known when it is reaped at
+    the end, so `cpu_ms` is a mean over all turns, start included; `wall_ms` is the median turn.
     """
     warm = toolchain_of(verdict)
-    warm.judge(pairs[:1])  # compilers into the file cache, lints asked
+    warm.judge(pairs[:1])  # compilers into the file cache, with lints
     warm.close()
     recipe_cpu = recipe_wall = our_cpu = 0.0
     walls, differences, passed, judged = [], [], 0, 0
@@ -168,7 +168,7 @@ def _differences(pairs: list[Pair], ours: list[Signals], cargo: list[Signals]) -
 
 
 def compare(pairs: list[Pair], verdict: str) -> dict[str, object]:
-    """Every answer by both, nothing timed."""
+    """Judges every answer by both, without timing."""
     toolchain = toolchain_of(verdict)
     differences = []
     for start in range(0, len(pairs), toolchain.batch):
@@ -202,7 +202,7 @@ def main() -> None:
     elif given.data.exists():
         pairs = answers(source_of(given.data, exercism=False), count, given.seed)
     else:
-        print(f"{given.data} is not there: a few built-in tasks instead")
+        print(f"{given.data} is missing: using a few built-in tasks instead")
         pairs = builtin(count, given.seed)
     result = (
         compare(pairs, given.verdict)

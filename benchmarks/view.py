@@ -1,15 +1,15 @@
-"""How quickly `strop view` shows a large run, and what it costs: a made run of 50,000 rollouts, the real command.
+"""Speed and cost of `strop view` on a large run: a synthetic run of 50,000 rollouts, with the real command.
 
     first_page       seconds from the command's start (Python included) to the document and /api/page, both answered
-    indexed          seconds until every rollout was looked at
-    slowest_while    slowest /api/rows and /api/detail meanwhile, while the page asks as a browser does
-    page_mb          the whole page, which is sent again when something has changed
+    indexed          seconds until every rollout was read
+    slowest_while    slowest /api/rows and /api/detail meanwhile, with the requests of a browser
+    page_mb          the whole page, which is sent again after a change
     search, task     seconds of a text search and of a task's history over the whole run
     detail           seconds to open one rollout
     peak_mb          largest resident memory of the server
 
-Run: python benchmarks/view.py [--steps 391] [--run FOLDER] [--json FILE]. Making the run takes a while;
-`--run` takes one that is there.
+Run: python benchmarks/view.py [--steps 391] [--run FOLDER] [--json FILE]. Making the run takes a while; `--run` uses an
+existing one.
 """
 
 import argparse

@@ -1,9 +1,10 @@
-"""What a large vocabulary costs: log-probabilities with their gradients, and the choice of tokens, against plain torch.
+"""The cost of a large vocabulary: log-probabilities with their gradients, and choosing tokens, compared with plain
+torch.
 
     python benchmarks/vocabulary.py [--words 151936] [--size 896] [--tokens 1500] [--rows 96] [--json FILE]
 
-CPU seconds of one thread, side by side: the head of the update (`training.head`) against logits that are computed
-whole, and `decoding.choose` against softmax and multinomial, which give neither log-probabilities nor entropies.
+CPU seconds of one thread: the head of the update (`training.head`) compared with whole logits, and `decoding.choose`
+with softmax and multinomial, which give neither log-probabilities nor entropies.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from strop.training.head import head_selects
 
 
 def seconds(run: Callable[[], Any], times: int) -> float:
-    """CPU seconds of one call, after one that does not count."""
+    """CPU seconds of one call, after a warm-up call."""
     run()
     started = time.process_time()
     for _ in range(times):

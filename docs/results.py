@@ -53,7 +53,7 @@ def signed(value: float) -> str:
 
 
 def curve(seeds: Sequence[Sequence[float]], title: str) -> str:
-    """An SVG of the mean reward by step, a line a seed."""
+    """An SVG of the mean reward by step, one line per seed."""
     width, height, left, top = 420, 160, 52, 30
     values = [value for seed in seeds for value in seed]
     low, high = min(0.0, *values), max(0.01, *values)

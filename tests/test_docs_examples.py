@@ -171,7 +171,7 @@ def test_an_agent_is_checked(tmp_path: Path) -> None:
     (tmp_path / "recipe.yaml").write_text(HARNESS)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     first, second = lines(CHECKS)
-    assert "files: as the policy said" in well(*first, cwd=tmp_path)
+    assert "files: as in the policy's answer" in well(*first, cwd=tmp_path)
     done = strop(*second, cwd=tmp_path)  # an agent that asks and does nothing
     assert done.returncode == 1 and "nothing was changed in the folder" in done.stdout, (
         done.stdout + done.stderr
@@ -189,7 +189,7 @@ def test_mini_swe_agent_in_a_recipe(tmp_path: Path) -> None:
     environment["command"] = f"{place}/bin/{environment['command']}"
     (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(recipe))
     shown = well("harness", "check", "recipe.yaml", "play.setup_seconds=600", cwd=tmp_path, timeout=1200)
-    assert "files: as the policy said" in shown
+    assert "files: as in the policy's answer" in shown
 
 
 @pytest.mark.train(20)

@@ -93,7 +93,7 @@ def play(
     recipe: Recipe = _DEFAULTS,
     verifier: Verifier | None = None,
 ) -> list[Group]:
-    """Plays every task `samples` times: one group a task, in order, its rollouts with tokens, verdict and scores.
+    """Plays every task `samples` times: one group per task, in order, its rollouts with tokens, verdict and scores.
 
     A task that is listed twice is played twice, with other random numbers.
 

@@ -99,9 +99,9 @@ def test_answers_of_others(strop, tmp_path) -> None:
         (("--answers", "odd"), "odd.jsonl:1: an answer line is"),
         (("--json", "/dev/null/file"), "cannot write /dev/null/file"),
         (("--grader", "naive:grade"), "add --yes"),
-        (("--generate", "5", "--name", "exit"), "leave --name away"),
-        (("--generate", "5", "--list"), "leave --list away"),
-        (("--generate", "5", "--table", "t.md"), "leave --table away"),
+        (("--generate", "5", "--name", "exit"), "remove --name"),
+        (("--generate", "5", "--list"), "remove --list"),
+        (("--generate", "5", "--table", "t.md"), "remove --table"),
         (("--keep", "found"), "--keep belongs to --generate N"),
         (("--seed", "3"), "--seed belongs to --generate N"),
         (

@@ -141,7 +141,7 @@ def test_environments_with_load_environment(legacy, tmp_path) -> None:
     assert (status, found["rows"][0]["solution"]) == (0, 1.0), said
 
     status, _, said = attacked(legacy, tmp_path, "turns", TURNS)
-    assert status == 2 and "it is a ToolEnv: only environments of one reply" in said
+    assert status == 2 and "it is a ToolEnv: only environments with one reply" in said
 
 
 @needs_package

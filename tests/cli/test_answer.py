@@ -94,7 +94,7 @@ def test_hidden_tests_are_not_run(asked, tmp_path, add):
     ("arguments", "cause"),
     [
         (("add", "--tasks", "tasks.jsonl", "--select", "shown-majority"), "task add shows no test"),
-        (("add", "--tasks", "tasks.jsonl", "--select", "majority"), "no shown call"),
+        (("add", "--tasks", "tasks.jsonl", "--select", "majority"), "shows no call"),
         (("add", "--tasks", "tasks.jsonl", "--select", "oracle"), "the oracle needs the hidden tests"),
         (("add", "--tasks", "tasks.jsonl", "--select", "best"), "there are first, random"),
         (("add", "--tasks", "tasks.jsonl", "--select", "model:./nowhere"), "no such folder"),

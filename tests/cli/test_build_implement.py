@@ -40,7 +40,7 @@ def test_a_hostile_tree_is_read_with_every_reason_counted(strop, tmp_path):
     assert done.returncode == 0, done.stderr
     manifest = json.loads((tmp_path / "out.jsonl.manifest.json").read_text())
     assert manifest["skipped"] == {
-        "bad path": 1, "no regular file": 1, "not UTF-8": 1, "symbolic link": 2, "syntax error": 1, "too long": 1
+        "bad path": 1, "not a regular file": 1, "not UTF-8": 1, "symbolic link": 2, "syntax error": 1, "too long": 1
     }  # fmt: skip
     assert [task["source"] for task in tasks_in(tmp_path / "out.jsonl")] == [
         "tree/a/m.py#Stack.area", "tree/a/m.py#Stack.pop"

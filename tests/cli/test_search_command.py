@@ -67,7 +67,7 @@ def test_a_model_looks_around_and_only_what_is_there_is_printed(
     assert answer == "shop/tax.py:4-5\nshop/cart.py:2\n"
     assert done.stderr == "note: the answer also names shop/none.py:1, which is not there\n"
     done = strop("search", shop, "tax", "-m", script("<finish>shop/none.py:1</finish>"))
-    assert done.returncode == 1 and "names only places that do not exist: shop/none.py:1" in done.stderr
+    assert done.returncode == 1 and "all places in the answer are missing: shop/none.py:1" in done.stderr
 
 
 def test_words_alone_find_places_without_a_model(strop: Any, shop: Path) -> None:
@@ -94,7 +94,7 @@ def test_what_is_said_to_models_is_not_said_to_people(
         done = strop("search", shop, "tax", "-m", script(answer))
         assert (done.returncode, done.stderr) == (1, f"no place found: {said}\n")
     done = strop("search", shop, "tax", "-m", script(*["<grep>RATE</grep>"] * 9))
-    assert done.stderr == "no place found: the model used up its messages and named no place\n"
+    assert done.stderr == "no place found: the model used all its messages without naming a place\n"
 
 
 def test_mistakes(strop: Any, shop: Path, tmp_path: Path) -> None:

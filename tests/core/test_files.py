@@ -1,4 +1,4 @@
-"""Files that appear whole: what is no regular file is written to, never replaced."""
+"""Files that appear whole: anything but a regular file is written to, never replaced."""
 
 import os
 import threading

@@ -54,7 +54,7 @@ def test_the_prompt_that_a_reference_continues_is_no_leak():
     assert codes(task) == []
     assert codes(task.model_copy(update={"statement": f"So:\n{body}"})) == [("leak-answer", "fatal")]
     told = [(f.code, f.severity, f.text) for f in form_findings(task, AuditSettings())]
-    assert told == [("exit-passes", "warning", "exit status only: the answer's own code can choose it")]
+    assert told == [("exit-passes", "warning", "exit status only: the answer's own code controls it")]
     assert task.check.trust == "same-process"
 
 

@@ -127,7 +127,7 @@ def test_bugs_of_a_model_are_judged_and_answers_of_no_use_are_counted(model, ask
     reasons = tally.dropped["rewrite"]
     assert sum(reasons.values()) == 10
     for reason in (
-        "another bug is the same", "the answer has another name", "the answer has another list of parameters",
+        "it equals another bug", "the answer has another name", "the answer has another list of parameters",
         "the answer is not the function alone", "the answer does not parse", "the answer is too long",
         "the answer is empty",
     ):  # fmt: skip

@@ -109,7 +109,7 @@ def test_a_fix_is_undone_where_its_lines_still_stand(history: Path) -> None:
     assert mean.text == today.replace(" / len(prices) if prices else 0", " // len(prices)")
     assert skips.lines == [(7, 8)] and len({skips.commit, mean.commit}) == 2
     assert tally.skipped == {
-        "commits that create, delete or rename programs": 3, "commits whose lines no longer stand there": 1,
+        "commits that create, delete or rename programs": 3, "commits whose lines have changed since": 1,
         "commits that change only comments, docstrings or layout": 1,
     }  # fmt: skip
 

@@ -121,7 +121,7 @@ def test_issues_of_a_history(made: Made) -> None:
     assert "sums/core.py" in show.files or "sums/new.py" in show.files or "sums/crlf.py" in show.files
     assert tally.tasks == 2 and tally.considered == 16 == 2 + sum(tally.left_out.values())
     assert tally.left_out == {
-        "names no bug or issue": 2, "changes no program that was there": 2, "a bump or release": 1, "by a bot": 1,
+        "names no bug or issue": 2, "changes no existing program": 2, "a bump or release": 1, "by a bot": 1,
         "says too little": 1, "a revert": 1, "changes too many lines": 2, "renames files, or changes links or modes": 1,
         "the first commit": 1, "changes nothing": 1, "a merge": 1,
     }  # fmt: skip
@@ -138,7 +138,7 @@ def test_patches_of_a_history(made: Made) -> None:
     assert crlf.files == {"sums/crlf.py": "x = 1\r\ny = 2\r\n"} and crlf.oracle == {
         "sums/crlf.py": "x = 3\r\ny = 2\r\n"
     }
-    assert tally.left_out["changes other files than programs"] == 3
+    assert tally.left_out["changes files other than programs"] == 3
 
 
 @pytest.mark.parametrize("format", [f for f in FORMATS if f != "infill"])
@@ -199,7 +199,7 @@ def test_files_that_stay_are_drawn_by_the_seed(made: Made) -> None:
     none, tally = made_of(
         made.folder, "swe-rl", EditSettings(format="search-replace", max_chars=len(FIXED) - 1)
     )
-    assert "Fix double, see #9" not in none and tally.left_out["has too long files"]
+    assert "Fix double, see #9" not in none and tally.left_out["has files that are too long"]
 
 
 def test_what_is_spoken_of_is_akin() -> None:
@@ -353,7 +353,7 @@ def test_files_that_are_too_long_are_not_compared(tmp_path: Path, monkeypatch: p
     made.commit("Add up and double numbers", {"a.py": SUM})
     made.commit("Fix what is added up", {"a.py": FIXED})
     _, tally = made_of(made.folder, "patch", EditSettings(format="unified-diff", max_chars=20))
-    assert tally.left_out == {"the first commit": 1, "has too long files": 1}
+    assert tally.left_out == {"the first commit": 1, "has files that are too long": 1}
 
 
 def test_commits_that_change_no_code_make_no_task(tmp_path: Path) -> None:

@@ -350,7 +350,7 @@ def test_a_build_resumes_from_its_journal(built: tuple[Path, Path]) -> None:
     assert (out / ".journal.jsonl").read_bytes() == before
     assert load_tasks(str(out / "tasks.jsonl.gz")) == tasks
     other = warm.strop("build", "commits", repo, "-o", out, "--mutants", 1)
-    assert other.returncode == 2 and "was begun with other settings" in other.stderr
+    assert other.returncode == 2 and "was started with other settings" in other.stderr
 
 
 @pytest.mark.soak(15)
@@ -444,7 +444,7 @@ def test_a_hostile_project_stays_in_its_folder_and_the_others_go_on(tmp_path: Pa
         assert not {"fork", "listen", "write"} & {
             name.rpartition("_")[2] for name in (*judge.failing, *judge.passing)
         }
-    assert "its tests do not come to an end" in done.stdout
+    assert "its tests do not end" in done.stdout
 
 
 def network_of(folder: Path) -> dict[str, str]:
@@ -559,7 +559,7 @@ def test_an_agent_finds_what_the_rules_do_not(tmp_path: Path) -> None:
     command = ["build", "env", repo.folder, "-o", tmp_path / "out", "--with-agent", f"scripted:{script}"]
     done = warm.strop(*command, env=network)
     assert done.returncode == 0 and "1 tests pass twice" in done.stdout, done.stderr
-    assert "No module named 'sumsdep'" in done.stderr and "sums/__init__.py is there already" in done.stderr
+    assert "No module named 'sumsdep'" in done.stderr and "sums/__init__.py already exists" in done.stderr
     lock = json.loads((tmp_path / "out/sums.lock.json").read_text())
     assert lock["requirements"] == ["sumsdep"] and lock["written"] == {"sums/made.py": "VERSION = 5\n"}
 

@@ -104,7 +104,7 @@ def test_a_hole_takes_the_place_of_the_comment():
     assert apply_answer(answer, task.check.files, "infill") == task.check.oracle
     tally = Tally(LAYOUT)
     assert made(EXAMPLE + f"# {HOLE}\n", format="infill", tally=tally) == []
-    assert tally.unusable == {"the file says <FILL>": 2}
+    assert tally.unusable == {"the file contains <FILL>": 2}
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_hole_takes_the_place_of_the_comment():
         ('def f():\n    "Does it \\ud800."\n    return 1\n', "half of a surrogate pair in the docstring"),
         (
             'def f():\n    "Does it."\n    return 1\n# MASKED: f function (lines 3-3)\n',
-            "the comment is in the file already",
+            "the file already contains the comment",
         ),
     ],
 )

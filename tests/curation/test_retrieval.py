@@ -169,11 +169,11 @@ def test_sides_and_reasons(built: Path) -> None:
     assert manifest["left_out"] == {
         "a bump or release": 2,
         "a merge": 2,
-        "changes no program that was there": 6,
+        "changes no existing program": 6,
         "changes only comments, docstrings or layout": 2,
         "huge": 2,
         "made before": 6,
-        "says nothing of where": 4,
+        "gives no location": 4,
         "the first commit": 3,
         "the message names a file that matters": 2,
     }

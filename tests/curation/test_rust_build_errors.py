@@ -86,7 +86,7 @@ def test_a_folder_of_something_else_of_another_build_or_in_use(built, prompts, t
     source, other, out = prompts(2), tmp_path / "other", tmp_path / "out"
     other.mkdir()
     (other / "notes.txt").write_text("mine")
-    assert "holds notes.txt and nothing of `strop build rust`" in refused(built(source, other))
+    assert "holds notes.txt but nothing of `strop build rust`" in refused(built(source, other))
     assert built(source, out, "--seed", 1)[0] == 0
     assert "seed was 1, now 2" in refused(built(source, out, "--seed", 2))
     lock = try_lock(out / ".lock")

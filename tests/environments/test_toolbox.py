@@ -157,7 +157,7 @@ def test_a_tool_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch)
     box = Slow(TASK, services)
     try:
         assert box.use("wait", {}) == "wait took more than 0.05 seconds and was given up"
-        assert box.use("wait", {}).endswith("still at work; finish")
+        assert box.use("wait", {}).endswith("still running; finish")
     finally:
         done.set()
 
@@ -174,5 +174,5 @@ def test_a_class_that_can_be_no_toolbox_is_said_with_its_line(tmp_path: Path) ->
     (tmp_path / "own.py").write_text("class Plain:\n    pass\n")
     with pytest.raises(UserError, match=r"is not a Toolbox subclass; derive it from strop\.Toolbox"):
         toolbox.toolbox_of(f"{tmp_path}/own.py:Plain", "tasks.environment.tools")
-    with pytest.raises(ValueError, match="needs room and time"):
+    with pytest.raises(ValueError, match="limits must be positive"):
         strop.tool(lines=0)

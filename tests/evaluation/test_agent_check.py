@@ -88,7 +88,7 @@ AGENTS = {
 @pytest.mark.parametrize("kind", AGENTS)
 def test_agents_of_many_kinds_work(kind: str, tmp_path: Path) -> None:
     code, said = checked(tmp_path, AGENTS[kind])
-    assert code == 0 and "ok       files: as the policy said" in said and "missing" not in said, said
+    assert code == 0 and "ok       files: as in the policy's answer" in said and "missing" not in said, said
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_agents_of_many_kinds_work(kind: str, tmp_path: Path) -> None:
         ("raise SystemExit('No API key found')", "no API key was read"),
         (
             "import urllib.request as u\nu.urlopen('http://127.0.0.1:11434/v1/models')",
-            "it asks another endpoint",
+            "it connects to another endpoint",
         ),
-        ("raise OSError('cannot reach https://api.example.com/v1')", "it asks https://api.example.com/v1"),
+        ("raise OSError('cannot reach https://api.example.com/v1')", "it connects to https://api.example.com/v1"),
         ("import no_such_package", "package no_such_package is not in the jail"),
         ("open('/opt/settings.toml')", "/opt/settings.toml is not in the jail"),
         ("print('bye')", "none came, and it ended"),
@@ -111,7 +111,7 @@ def test_agents_of_many_kinds_work(kind: str, tmp_path: Path) -> None:
         (
             ASK + "tools=[{'type': 'function', 'function': {'name': 'f', 'parameters': {}}}]\n"
             "ask(tools=tools)\nmessages.append({'role': 'user', 'content': 'what?'})\nask(tools=tools)",
-            "results of calls that came back: 0",
+            "results of calls returned: 0",
         ),
     ],
     ids=str,
@@ -159,7 +159,9 @@ def test_a_recipe_is_checked_and_others_are_refused(tmp_path: Path) -> None:
         "tasks:\n  environment: {type: harness, command: 'python agent.py {task}'}\n"
     )
     done = strop("harness", "check", "r.yaml", "tasks.environment.turns=1", cwd=tmp_path)
-    assert done.returncode == 0 and "asked on after its last turn" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0 and "kept asking after its last turn" in done.stdout, (
+        done.stdout + done.stderr
+    )
     (tmp_path / "r.yaml").write_text("tasks: {environment: workspace}\n")
     done = strop("harness", "check", "r.yaml", cwd=tmp_path)
-    assert done.returncode == 2 and "an agent is checked in the environment harness" in done.stderr
+    assert done.returncode == 2 and "only the environment harness has agents" in done.stderr

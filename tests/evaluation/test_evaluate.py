@@ -160,7 +160,7 @@ def test_comparison_pairs_the_tasks_that_both_have():
     assert paired["greedy"].delta == pytest.approx(0.5)  # c has no greedy answer before
     assert paired["pass@4"].delta == 0
     assert set(paired_json(paired)["pass@1"]) == {"delta", "low", "high"}
-    with pytest.raises(UserError, match="1 tasks are in one evaluation only"):
+    with pytest.raises(UserError, match="1 tasks are in only one evaluation"):
         compare(run(), evaluate(player(SCRIPT), TASKS[:2], samples=4, k=[1], max_tokens=4))
 
 

@@ -141,21 +141,21 @@ def test_a_script_for_hugging_face_jobs_asks_for_that_job(tmp_path: Path) -> Non
 
 def test_what_a_rented_machine_lacks_is_refused(tmp_path: Path) -> None:
     for text, words, site in (
-        ("partition in SITE.yaml is SLURM's", [], {"partition": "gpu"}),
+        ("partition in SITE.yaml is a SLURM setting", [], {"partition": "gpu"}),
         ("needs several nodes", ["launch.nodes=2"], {}),
         ("name it with --container", [], {"container": None}),
         ("needs 8 GPUs; say which", [], {"gpu_type": None}),
-        ("run.dir=/runs/it's $HOME ends with the machine", [], {"binds": []}),
-        ("ends with the machine", [], {"binds": ["s3://b:/runs:ro"]}),
-        ("ends with the machine", [], {"binds": ["/here:/runs"]}),
-        ("'s3://b' names no place", [], {"binds": ["s3://b"]}),
+        ("run.dir=/runs/it's $HOME is lost with the machine", [], {"binds": []}),
+        ("is lost with the machine", [], {"binds": ["s3://b:/runs:ro"]}),
+        ("is lost with the machine", [], {"binds": ["/here:/runs"]}),
+        ("'s3://b' has no path inside", [], {"binds": ["s3://b"]}),
     ):
         with pytest.raises(UserError) as caught:
             job(tmp_path, "skypilot", *words, **site)
         assert text in str(caught.value)
     done = strop("launch", "demo", "--slurm", "small", "--skypilot", "small", cwd=tmp_path)
     assert done.returncode == 2 and "one of --slurm, --skypilot, --hf-jobs" in done.stderr
-    with chdir(tmp_path), pytest.raises(UserError, match="start from its folder"):
+    with chdir(tmp_path), pytest.raises(UserError, match="run this command in its folder"):
         (tmp_path / "below").mkdir()
         (tmp_path / "below/own.yaml").write_text("seed: 1\n")
         config = SiteConfig.model_validate({**SITE, "binds": BINDS["skypilot"]})

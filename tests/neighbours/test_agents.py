@@ -61,4 +61,4 @@ def test_each_row_plays(row: tuple[str, str, str], tmp_path: Path) -> None:
         "harness", "check", *words, "play.setup_seconds=600", cwd=ROOT, timeout=1200, env=dict(os.environ)
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"^ok +files: as the policy said$", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"^ok +files: as in the policy's answer$", done.stdout, re.MULTILINE), done.stdout

@@ -104,7 +104,7 @@ def test_the_folder_is_whole(tmp_path: Path) -> None:
     [
         ("grpo.loss={type: cispo}", "grpo.loss=cispo has no counterpart in SkyRL"),
         ("grpo.advantage={type: running-baseline}", "running-baseline has no counterpart"),
-        ("tasks.style=continue", "SkyRL asks by chat templates"),
+        ("tasks.style=continue", "SkyRL prompts by chat templates"),
     ],
 )
 def test_what_skyrl_cannot_do_is_refused_by_name(setting: str, told: str) -> None:

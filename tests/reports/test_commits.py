@@ -243,7 +243,7 @@ def test_two_writers_of_one_branch_are_told(run: Path, tmp_path: Path) -> None:
         write_step(run, 1)
         sink.step(1)
         wait_until(lambda: said)
-    assert "something else writes to this branch" in said[0]
+    assert "another process writes to this branch" in said[0]
     assert git(f"--git-dir={remote}", "rev-parse", "run") == theirs
 
 

@@ -245,7 +245,7 @@ def test_an_empty_run_and_a_damaged_one_say_what_they_are(tmp_path: Path) -> Non
     empty = make_run(tmp_path / "empty", steps=0, planned=3, evaluations=(), finished=False)
     assert "empty: no step was done" in shown(empty)
     done = strop("show", empty, "--failed")
-    assert done.returncode == 2 and "none at all yet" in done.stderr
+    assert done.returncode == 2 and "it has none yet" in done.stderr
     torn = make_run(tmp_path / "torn", steps=3, groups=2, size=2, tasks=1, evaluations=(), finished=False)
     file = RunFolder.read(torn).rollout_file(2)
     file.write_bytes(file.read_bytes()[:4] + b"damaged")

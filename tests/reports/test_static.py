@@ -130,7 +130,7 @@ def test_a_run_of_many_steps_and_groups_is_thinned(tmp_path):
     page = made([run], tmp_path / "out.html")
     lines = page["runs"][0]["metrics"]
     assert 50 < len(lines) <= 4000 and lines[0]["step"] == 1 and lines[-1]["step"] == 29_999
-    assert f"Of 29,999 lines of metrics {len(lines):,} are here" in page["sampling"]
+    assert f"{len(lines):,} of 29,999 lines of metrics are in this file" in page["sampling"]
 
 
 def test_one_group_with_more_than_all_the_room_is_cut(tmp_path):

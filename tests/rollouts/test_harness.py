@@ -229,7 +229,7 @@ def test_wrong_settings_are_said_before_anything_is_played(verifier: Any) -> Non
 def test_an_agent_that_never_asks_is_no_failure_of_the_policy(verifier: Any) -> None:
     found = play(verifier, command=["python", "-c", "print('oh'); raise SystemExit(4)"])
     assert found.stop_reason == "infra" and found.verdict and not found.verdict.scored
-    assert "before it asked" in found.verdict.detail and "status 4" in found.verdict.detail
+    assert "before its first request" in found.verdict.detail and "status 4" in found.verdict.detail
 
 
 def test_the_address_is_no_part_of_what_the_policy_sees(verifier: Any) -> None:

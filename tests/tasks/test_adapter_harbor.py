@@ -156,7 +156,7 @@ def test_writing_leaves_no_folder(tmp_path: Path, name: str) -> None:
 def test_a_place_that_is_taken_stays(tmp_path: Path) -> None:
     root = example(tmp_path)
     tasks = load_tasks("python-functions", limit=2)
-    with pytest.raises(UserError, match="exists already and is not an empty folder"):
+    with pytest.raises(UserError, match="it exists and is not an empty folder"):
         write(tasks, root)
     with pytest.raises(UserError, match="two tasks have this name"):
         write([tasks[0], tasks[0]], tmp_path / "twice")
@@ -203,4 +203,4 @@ def test_what_no_jail_has_is_left_out_by_name(settings: str, further: str, what:
     make(tmp_path / "plain", {**files, "task.toml": ""})
     lines: list[str] = []
     assert [task.id for task in iter_tasks(f"harbor:{tmp_path}", on_bad=lines.append)] == ["plain"]
-    assert lines == [f"{tmp_path / 'odd'}: it needs {what}, which no jail has: left out"]
+    assert lines == [f"{tmp_path / 'odd'}: it needs {what}, which jails do not have: left out"]

@@ -74,7 +74,7 @@ def test_a_bug_is_taken_out() -> None:
         (
             "swe-smith",
             {"patch": "diff --git a/x b/x\nGIT binary patch\n@@ -1 +1 @@\n"},
-            "whose reverse is not",
+            "which cannot be reversed",
         ),
     ],
 )

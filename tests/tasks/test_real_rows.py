@@ -370,7 +370,7 @@ def test_what_the_new_formats_leave_out_is_said(tmp_path: Path) -> None:
         ("codeforces", {"generated_checker": '#include "testlib.h"\nint main() {}'}, "not a Python program"),
         ("codeforces", {"interaction_format": "Ask."}, "interactive"),
         ("codeforces", {"input_mode": "file"}, "reads a file"),
-        ("codeforces", {"official_tests": []}, "no tests but its examples"),
+        ("codeforces", {"official_tests": []}, "no tests except its examples"),
         ("code-contests", {"input_file": "in.txt"}, "reads or writes a file"),
     ):
         row = {**json.loads(sample(name)[0]), **change}

@@ -132,7 +132,7 @@ def test_workspaces_are_carried(verifier: OpenVerifier) -> None:
     verdict = verifier.verify(carried, "diff")
     assert (verdict.outcome, verdict.detail) == (
         Outcome.ERROR,
-        "a check of kind workspace is judged in a container image, and this one names none",
+        "a check of kind workspace is judged in a container image, but this one names none",
     )
 
 

@@ -3,8 +3,9 @@
 
 Legend: G rollouts of a group. A reward of None is "not scored": it is in no baseline and its advantage is 0.
 
-Your own is a function of a step's groups that returns one entry per group: one number per rollout, or the group with
-advantages in its rollouts, turns or steps. Its options are its keyword-only parameters, typed by annotations:
+Your own advantage is a function of a step's groups that returns one entry per group: one number per rollout, or the
+group with advantages in its rollouts, turns or steps. Its options are its keyword-only parameters, typed by
+annotations:
 
     def above(groups: Sequence[Group], *, bar: float = 0.5) -> list[list[float]]:
         return [[0.0 if reward is None else reward - bar for reward in group.rewards] for group in groups]
@@ -81,8 +82,8 @@ def times_calls(advantages: Sequence[float], plays: Sequence[Sequence[int]]) -> 
 class RunningBaseline:
     """A_i = r_i - b, with b an exponential mean of the rewards before it: for groups of one (REINFORCE, Williams 1992).
 
-    Each task has its own mean; the first reward of a task is compared with the mean over all tasks. The first step has
-    no mean yet: a group of one is compared with 0, a larger one with its own mean.
+    Each task has its own mean; the first reward of a task is compared with the mean over all tasks. In the first step
+    there is no mean yet: a group of one is compared with 0, a larger one with its own mean.
 
     decay  weight of earlier rewards, in [0, 1)
     """
@@ -198,7 +199,7 @@ def _by_turns(groups: Sequence[Group], *, discount: float, scale: Scale) -> list
 def _by_steps(
     groups: Sequence[Group], *, steps: Literal["statement", "turn"], continuations: int, most_steps: int
 ) -> list[Group]:
-    """The normalised rewards of each step and the later ones. The options took effect when the steps were played."""
+    """The normalised rewards of each step and the later ones. The options applied when the steps were played."""
     return [_by_step(group) for group in groups]
 
 

@@ -113,7 +113,7 @@ def reinforce(tokens: Tokens) -> torch.Tensor:
 
 
 def sequence_weighted(tokens: Tokens, most: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """-sg[w] A log pi with one weight a row, w = product over its tokens of pi / mu, and which tokens it drops.
+    """-sg[w] A log pi with one weight per row, w = product over its tokens of pi / mu, and which tokens it drops.
 
     SWE-grep's form (cognition.ai/blog/swe-grep, 2025-10-16). Rows whose weight is outside [1 / most, most] are dropped.
     """
@@ -166,7 +166,7 @@ def shares(tokens: Tokens, size: UpdateSize, share: Share) -> torch.Tensor:
 
 
 Terms = tuple[torch.Tensor, torch.Tensor | None, Share]
-"""(each token's objective (N,), which tokens are clipped or dropped (N,) or None for none, how tokens are averaged)."""
+"""(each token's objective (N,); the clipped or dropped tokens (N,), or None; how tokens are averaged)."""
 Loss = Callable[[Tokens], Terms]
 
 
@@ -260,7 +260,7 @@ def _of_ones_own(name: str, loss: partial[Terms], tokens: Tokens) -> Terms:
 def objective(
     grpo: GrpoConfig, loss: Loss, tokens: Tokens, size: UpdateSize
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """(the micro-batch's part of the loss, sums over its tokens of what is logged). `loss` is the recipe's.
+    """(the micro-batch's part of the loss, logged values summed over its tokens). `loss` is the recipe's.
 
     clip_ratio  tokens that the loss clips, cuts or drops
     kl  with a KL term; correction, corrected  with a correction: its weight, and whether it was cut or masked

@@ -14,9 +14,9 @@ from strop_verify.core.task import Task
 def load_answers(folder: Path) -> list[Trial]:
     """Answers from elsewhere: a trial for each answer line of every *.jsonl below `folder`, in order of path and line.
 
-    A line with `check` is a task, in any of the files; a line with `task_id` and `answer` an answer (docs/formats.md).
-    It may have a `name`, and `"honest": true` when it must pass; every other answer must not. Raises UserError, naming
-    file and line, for the first mistake.
+    A line with `check` is a task, in any of the files; a line with `task_id` and `answer` is an answer
+    (docs/formats.md). It may have a `name`, and `"honest": true` if it must pass; every other answer must fail. Raises
+    UserError, naming file and line, for the first mistake.
     """
     if not folder.is_dir():
         raise UserError(f"--answers {folder}: no such folder; it must hold *.jsonl files")

@@ -34,7 +34,7 @@ class ChosenAttacks:
     name: Annotated[str | None, Option(help="only the attack with this name")] = None
     jail: Annotated[
         list[str] | None,
-        Option(help="jail configuration, may be repeated; default: all that work here"),
+        Option(help="jail configuration, repeatable; default: all that work on this machine"),
     ] = None
     answers: Annotated[Path | None, Option(help="folder of *.jsonl with other tasks and hostile answers")] = (
         None
@@ -45,7 +45,7 @@ class ChosenAttacks:
     seed: Annotated[int, Option(min=0, help="which attacks --generate composes")] = 0
     keep: Annotated[
         Path | None,
-        Option(help="folder for exploits that --generate finds, shrunk, to be tried by --answers"),
+        Option(help="folder for minimized exploits that --generate finds, readable by --answers"),
     ] = None
     grader: Annotated[
         str | None,
@@ -54,7 +54,7 @@ class ChosenAttacks:
     grader_at: Annotated[
         Path | None,
         Option(
-            help="where the known grader, or verifiers, lies: a checkout, or another environment's packages"
+            help="location of the known grader or of verifiers: a checkout, or another environment's packages"
         ),
     ] = None
     yes: Annotated[bool, Option("--yes", help="let the other grader run hostile code")] = False
@@ -73,10 +73,10 @@ def attack(
     listing: Annotated[bool, Option("--list", help="list the attacks without running them")] = False,
     verbose: Annotated[bool, Option("--verbose", "-v", help="one line for every attack")] = False,
 ) -> None:
-    """Try to cheat the grader, to break out of the jail and to outlive it.
+    """Try to cheat the grader, escape the jail and outlive it.
 
-    Exit code 0 only if no attack succeeded, every honest answer passed and nothing was left over. With --harbor or
-    --verifiers: only if no task pays a cheat, and every task pays its own solution.
+    The exit code is 0 only if no attack succeeded, every honest answer passed and nothing was left over. With --harbor
+    or --verifiers: only if no task pays a cheat, and every task pays its own solution.
     """
     from strop_verify.attacks.canary import Canaries
     from strop_verify.attacks.grader import Foreign
@@ -116,7 +116,8 @@ def attack(
 
 
 def _refuse_mixed(wanted: ChosenAttacks, theirs: ForeignTasks, listing: bool, table: Path | None) -> None:
-    """Options that say nothing about composed attacks or tasks of others, and those that belong to them alone."""
+    """Raises UserError for options that do not apply to composed attacks or to tasks of others, and for options that
+    apply only to them."""
     others = {
         "--answers": wanted.answers, "--grader": wanted.grader, "--family": wanted.family, "--list": listing or None,
         "--table": table,
@@ -131,10 +132,10 @@ def _refuse_mixed(wanted: ChosenAttacks, theirs: ForeignTasks, listing: bool, ta
     ):
         for what, value in {**others, **more}.items():
             if whose and value is not None:
-                raise UserError(f"{attacks}; leave {what} away")
+                raise UserError(f"{attacks}; remove {what}")
     for what, given in (("--seed", wanted.seed), ("--keep", wanted.keep)):
         if given and not wanted.generate:
-            raise UserError(f"{what} belongs to --generate N; add that, or leave {what} away")
+            raise UserError(f"{what} belongs to --generate N; add that, or remove {what}")
     theirs.refuse_mixed()
 
 
@@ -155,7 +156,7 @@ def _refuse_early(wanted: ChosenAttacks, theirs: ForeignTasks, files: Sequence[P
 
 
 def _is_known(grader: str) -> bool:
-    """Whether it is one of `strop_verify.attacks.known`. Raises UserError for a name that is none of them."""
+    """Whether it is one of `strop_verify.attacks.known`. Raises UserError for an unknown name."""
     from strop_verify.attacks.known import KNOWN
 
     if ":" not in grader and grader not in KNOWN:
@@ -166,14 +167,14 @@ def _is_known(grader: str) -> bool:
 
 
 def _fitting(name: str, trials: "list[Trial]", canaries: "Canaries") -> "list[Trial]":
-    """Raises UserError where none of the attacks that were chosen can be tried on the grader."""
+    """Raises UserError if none of the chosen attacks can be tried on the grader."""
     from strop_verify.attacks.known import fitting
     from strop_verify.attacks.tasks import build
 
     found = fitting(name, trials, build(canaries.secret))
     if not found:
         raise UserError(
-            f"--grader {name}: none of the attacks fits what it judges; leave --name or --family away"
+            f"--grader {name}: none of the attacks fits what it judges; remove --name or --family"
         )
     return found
 
@@ -181,7 +182,7 @@ def _fitting(name: str, trials: "list[Trial]", canaries: "Canaries") -> "list[Tr
 def _trials(
     canaries: "Canaries", chosen: "Sequence[Attack]", wanted: ChosenAttacks, made: "dict[str, Payload]"
 ) -> "list[Trial]":
-    """What is tried; `made` takes in what is composed, by name."""
+    """The attacks to try; `made` collects the composed ones by name."""
     from strop.attack.answers import load_answers
     from strop_verify.attacks.generate import LANGUAGES, generate
     from strop_verify.attacks.suite import trial

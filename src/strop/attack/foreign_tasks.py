@@ -25,18 +25,18 @@ class ForeignTasks:
 
     harbor: Annotated[
         Path | None,
-        Option(metavar="FOLDER", help="which tasks of a Harbor folder (Terminal-Bench) can be cheated"),
+        Option(metavar="FOLDER", help="find tasks of a Harbor folder (Terminal-Bench) that can be cheated"),
     ] = None
     verifiers: Annotated[
         str | None,
         Option(
             metavar="PACKAGE",
-            help="the same of an environment for verifiers: its module's name, or its folder",
+            help="the same for an environment of verifiers: its module's name or folder",
         ),
     ] = None
     images: Annotated[
         Path | None,
-        Option(metavar="STORE", help="folder of images on disk, for tasks of --harbor that name one"),
+        Option(metavar="STORE", help="folder of images, for tasks of --harbor that name one"),
     ] = None
     limit: Annotated[int | None, Option(min=1, help="at most this many of these tasks")] = None
     workers: Workers = None
@@ -57,7 +57,7 @@ class ForeignTasks:
         ):
             if value is not None and not whose:
                 belongs = "--harbor FOLDER" + (" or --verifiers PACKAGE" if what == "--limit" else "")
-                raise UserError(f"{what} belongs to {belongs}; add that, or leave {what} away")
+                raise UserError(f"{what} belongs to {belongs}; add that, or remove {what}")
 
 
 def attack_tasks(
@@ -67,9 +67,10 @@ def attack_tasks(
     place: Path | None,
     json_file: Path | None,
 ) -> None:
-    """Tries the cheats on every task and tells which pay. `name`: only this cheat; `place`: where verifiers lies.
+    """Tries the cheats on every task and reports which are rewarded. `name`: only this cheat; `place`: the path of
+    verifiers.
 
-    Exit code 1 if a task pays a cheat or fails its own solution. Raises UserError if no task could be judged.
+    Exit code 1 if a task rewards a cheat or fails its own solution. Raises UserError if no task could be judged.
     """
     from rich.console import Console
 

@@ -1,7 +1,7 @@
-"""Cheats against the tasks of a Harbor folder: scripts in the place of an agent's work, judged by the task's own tests.
+"""Cheats against the tasks of a Harbor folder: scripts in place of an agent's work, judged by the task's own tests.
 
-Each script runs in a jailed machine of its own, as `strop_verify.verification.terminal` has it, then the task's tests
-do. What a script can lay into the task's files, it knows from the texts of the task and its tests.
+Each script runs in its own jailed machine (`strop_verify.verification.terminal`), then the task's tests run. The names
+under which a script plants files and modules come from the texts of the task and its tests.
 """
 
 import ast
@@ -32,7 +32,7 @@ WINDOW = 4
 def attacked(
     tasks: Iterable[Task], verifier: Verifier, cheats: Sequence[Cheat], images: Path | None = None
 ) -> Iterator[PaidTask]:
-    """One row a task, in order. `images`: a folder of images on disk, for tasks that name one."""
+    """One row per task, in order. `images`: a folder of images on disk, for tasks that name one."""
     yield from bounded_map((_attack(task, verifier, cheats, images) for task in tasks), WINDOW)
 
 
@@ -65,7 +65,7 @@ def _attack(task: Task, verifier: Verifier, cheats: Sequence[Cheat], images: Pat
 
 
 def _told(row: PaidTask, verdict: Verdict) -> None:
-    """What the verdict on the task's own solution says."""
+    """The verdict on the task's own solution, in words."""
     if not verdict.scored:
         row.not_judged = verdict.detail or "its solution got no verdict"
         return
@@ -76,8 +76,7 @@ def _told(row: PaidTask, verdict: Verdict) -> None:
 
 
 def facts(task: Task, check: TerminalCheck) -> dict[str, str]:
-    """What cheats may know of a task, as words of a shell: the FILES that it names, the MODULES that its tests import.
-
+    """What cheats may know about a task, as shell words: the FILES that it names and the MODULES that its tests import.
     Raises VerificationError for a task that no jail here can play.
     """
     plan = plan_of(check)
@@ -96,7 +95,7 @@ def facts(task: Task, check: TerminalCheck) -> dict[str, str]:
 
 
 def _imported(tests: Mapping[str, str], told: str) -> set[str]:
-    """Files of the modules that Python tests import and that these texts name, as a file or a folder."""
+    """Files of the modules that Python tests import and these texts name, as a file or a folder."""
     names: set[str] = set()
     for node in (
         node for path, text in tests.items() if path.endswith(".py") for node in ast.walk(module_of(text))

@@ -1,4 +1,4 @@
-"""Which tasks of other projects reward an answer that solves nothing: one row a task, as a table and as JSON."""
+"""Which tasks of other projects reward an answer that solves nothing, one row per task, as a table and as JSON."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from strop_verify.core.text import printable
 
 
 def sums(rows: Sequence[PaidTask]) -> dict[str, int]:
-    """The counts of tasks that the last line tells."""
+    """The counts of tasks in the last line."""
     judged = [row for row in rows if not row.not_judged]
     return {
         "tasks": len(rows),
@@ -25,7 +25,7 @@ def sums(rows: Sequence[PaidTask]) -> dict[str, int]:
 
 
 def by_cheat(rows: Iterable[PaidTask]) -> dict[str, list[int]]:
-    """[tasks that pay it, tasks that it was tried on], by cheat."""
+    """By cheat: [tasks that reward it, tasks that it was tried on]."""
     found: dict[str, list[int]] = {}
     for row in rows:
         for name in row.rewards:
@@ -36,7 +36,7 @@ def by_cheat(rows: Iterable[PaidTask]) -> dict[str, list[int]]:
 
 
 def table(rows: Iterable[PaidTask]) -> Table:
-    """One line a task that was judged: the reward of its solution, and of each cheat that it pays."""
+    """One line per judged task: the reward of its solution, and of each cheat that it rewards."""
     found = Table(header_style="bold")
     for name in ("task", "solution", "pays"):
         found.add_column(name, overflow="fold")
@@ -51,7 +51,7 @@ def table(rows: Iterable[PaidTask]) -> Table:
 
 
 def lines(rows: Sequence[PaidTask]) -> list[str]:
-    """What stands below the table: tasks that were not judged, sums by cheat, sums."""
+    """The lines below the table: tasks that were not judged, counts by cheat, totals."""
     told = [f"not judged: {row.task}: {row.not_judged}" for row in rows if row.not_judged]
     counts = (f"{name} {paid} of {tried}" for name, (paid, tried) in by_cheat(rows).items())
     total = ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in sums(rows).items())
@@ -59,7 +59,7 @@ def lines(rows: Sequence[PaidTask]) -> list[str]:
 
 
 def write_json(rows: Sequence[PaidTask], path: Path) -> None:
-    """Sums, counts by cheat, and every row with what it pays."""
+    """Totals, counts by cheat, and every row with its rewards."""
     report = {
         **sums(rows),
         "cheats": {name: {"paying": paid, "tried": tried} for name, (paid, tried) in by_cheat(rows).items()},

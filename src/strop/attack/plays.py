@@ -1,4 +1,4 @@
-"""Plays the scripts of attacks by plays (`strop_verify.attacks.plays`) by the dispatcher that training uses."""
+"""Plays the scripts of `strop_verify.attacks.plays` with the dispatcher that training uses."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,7 +14,7 @@ from strop_verify.core.task import Task
 from strop_verify.sandbox import Folder, Limits, open_box
 
 _LIMITS = Limits(dir_bytes=16 << 20, file_bytes=8 << 20, processes=32)
-"""Of a play's folder."""
+"""The limits of a play's folder."""
 
 
 def played(task: Task, script: str, verifier: Verifier, jail: str) -> list[Rollout]:
@@ -32,7 +32,7 @@ def played(task: Task, script: str, verifier: Verifier, jail: str) -> list[Rollo
 
 
 def _script(turns: Sequence[str]) -> Script:
-    """Says the turns of a play in their order, from the first again when the first prompt comes again."""
+    """Replies with the turns of a play in order, starting over when the first prompt comes again."""
     first: list[int] = []
     at = 0
 

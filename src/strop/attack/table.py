@@ -1,4 +1,4 @@
-"""The results of the bench as a rich table for the terminal and a Markdown table for docs/attacks.md."""
+"""The results as a rich table for the terminal and a Markdown table for docs/attacks.md."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from strop_verify.core.text import printable
 
 
 def overview(rows: Sequence[Row]) -> Table:
-    """One line a language, family and jail."""
+    """One line per language, family and jail."""
     table = Table(title=None, header_style="bold")
     for name in ("language", "family", "jail"):
         table.add_column(name)
@@ -37,7 +37,7 @@ def overview(rows: Sequence[Row]) -> Table:
 
 
 def details(rows: Iterable[Row]) -> Table:
-    """One line a trial and jail."""
+    """One line per trial and jail."""
     table = Table(title=None, header_style="bold")
     for name in ("attack", "jail", "outcome", "honest", "stopped by", "s", "what is wrong"):
         table.add_column(name, justify="right" if name == "s" else "left", overflow="fold")
@@ -56,7 +56,7 @@ def details(rows: Iterable[Row]) -> Table:
 
 
 def compared(ours: Sequence[Row], theirs: Sequence[Row]) -> Table:
-    """One line an attack that either grader did not hold against, and a line of sums."""
+    """One line per attack that beat either grader, and a line of totals."""
     table = Table(title=None, header_style="bold")
     for name in ("attack", ours[0].jail, theirs[0].jail):
         table.add_column(printable(name), overflow="fold")
@@ -73,7 +73,7 @@ def compared(ours: Sequence[Row], theirs: Sequence[Row]) -> Table:
 
 
 def markdown(rows: Sequence[Row], attacks: Sequence[Attack]) -> str:
-    """The table for the documentation: one line an attack, what stopped it, by jail where that differs."""
+    """The table for the documentation: one line per attack with what stopped it, by jail where that differs."""
     jails = list(dict.fromkeys(r.jail for r in rows))
     by_key = {(r.language, r.attack, r.jail): r for r in rows}
     lines = [f"In the jails {', '.join(jails)}:", "", "| attack | tries | stopped by |", "|---|---|---|"]

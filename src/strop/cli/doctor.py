@@ -29,7 +29,7 @@ def doctor(
     model: Annotated[
         str | None, Option(help="try this model instead: a folder, a GGUF file, a Hub id", metavar="NAME")
     ] = None,
-    tokens: Annotated[int, Option(help="with --model: tokens of the longest text to expect", min=1)] = 1,
+    tokens: Annotated[int, Option(help="with --model: tokens of the longest expected text", min=1)] = 1,
 ) -> None:
     """Show which layers of the jail work here, and what else is available. Exit code 1 if the jail is not usable.
 
@@ -97,7 +97,7 @@ def _show(report: "JailReport", facts: dict[str, Any], sections: dict[str, dict[
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("layer", "", "result of trying it", "what stays open", title="jail")
+    table = Table("layer", "", "result of trying it", "limitation", title="jail")
     for layer in report.layers:
         state = "[green]on[/]" if layer.active else "[red]OFF[/]"
         table.add_row(layer.name, state, printable(layer.detail), printable(layer.leaves_open))
@@ -121,12 +121,15 @@ def _show(report: "JailReport", facts: dict[str, Any], sections: dict[str, dict[
 
 def _images() -> Iterator[Row]:
     fault = _image_fault()
-    yield "as a root", f"no: {fault}" if fault else "works: a program ran and wrote above an image's layer"
-    yield "skopeo", shutil.which("skopeo") or "not found: it fetches images into a store"
+    yield (
+        "as a root",
+        f"no: {fault}" if fault else "works: a program ran and wrote on top of an image's layer",
+    )
+    yield "skopeo", shutil.which("skopeo") or "not found; it fetches images into a store"
 
 
 def _image_fault() -> str:
-    """Why a container image cannot be the root of a play here; empty if a small one can."""
+    """Why a container image cannot be the root of a play here; "" if a small one can."""
     from strop_verify.core.cache import kept_dir
     from strop_verify.core.errors import SandboxError
     from strop_verify.sandbox import open_box

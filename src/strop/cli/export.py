@@ -74,7 +74,7 @@ def export(
     if any(folder is not None for folder in trainers.values()):
         if out is not None or adapter or checkpoint is not None or push is not None or inspect is not None:
             raise UserError(
-                "--verl, --prime-rl and --skyrl write a recipe, the other options a model or a log; one at a time"
+                "--verl, --prime-rl and --skyrl write a recipe, the other options a model or a log; use one at a time"
             )
         for name, folder in trainers.items():
             if folder is not None:
@@ -232,7 +232,7 @@ def _check_push(name: str, base: str) -> None:
     except HFValidationError as error:
         raise UserError(f"--push {name}: {' '.join(str(error).split())}") from None
     if Path(base).is_absolute():
-        fault = f"the adapter's base is a folder of this machine, {base}, which nobody else can load"
+        fault = f"the adapter's base is a folder on this machine, {base}, which nobody else can load"
         raise UserError(f"--push: {fault}; leave out --adapter to push merged weights")
 
 
@@ -249,7 +249,7 @@ def _push(folder: Path, name: str, private: bool) -> str:
         cause = " ".join(str(error).split())[:200]
         remedy = f"log in with `hf auth login`, then: hf upload {name} {shlex.quote(str(folder))}"
         raise StropError(
-            f"{folder} is written, but the Hub took no upload to {name} ({cause}); {remedy}"
+            f"{folder} is written, but the upload to {name} failed ({cause}); {remedy}"
         ) from error
     return str(url)
 

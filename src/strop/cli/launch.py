@@ -18,15 +18,14 @@ def launch(
     recipe: Recipes,
     slurm: Annotated[
         str | None,
-        Option(
-            metavar="SIZE|SITE.yaml", help="write a SLURM job: small, medium, large, or a file of one site"
-        ),
+        Option(metavar="SIZE|SITE.yaml", help="write a SLURM job: small, medium, large, or a site's file"),
     ] = None,
     skypilot: Annotated[
-        str | None, Option(metavar="SIZE|SITE.yaml", help="write a task of SkyPilot, for one rented machine")
+        str | None, Option(metavar="SIZE|SITE.yaml", help="write a SkyPilot task for one rented machine")
     ] = None,
     hf_jobs: Annotated[
-        str | None, Option(metavar="SIZE|SITE.yaml", help="write a script of Hugging Face Jobs, likewise")
+        str | None,
+        Option(metavar="SIZE|SITE.yaml", help="write a Hugging Face Jobs script for one rented machine"),
     ] = None,
     dry_run: Annotated[
         bool, Option("--dry-run", help="check and print the plan and the script; write nothing")
@@ -34,14 +33,14 @@ def launch(
     submit: Annotated[bool, Option("--submit", help="submit the job with sbatch")] = False,
     container: Annotated[
         str | None,
-        Option(metavar="IMAGE", help="run in this Apptainer image, on a rented machine in this Docker image"),
+        Option(metavar="IMAGE", help="run in this Apptainer image (on a rented machine, Docker image)"),
     ] = None,
     check: Annotated[bool, Option("--check", help="check prerequisites on this machine, then stop")] = False,
 ) -> None:
     """Start a run in the processes that its recipe asks for: training, vLLM servers, verifying nodes.
 
-    Without --slurm, --skypilot or --hf-jobs they run here, until one ends or Ctrl-C; the same command resumes a stopped
-    run.
+    Without --slurm, --skypilot or --hf-jobs they run on this machine until one ends or Ctrl-C; the same command resumes
+    a stopped run.
     """
     if check:
         _check(recipe_of(recipe))
@@ -50,7 +49,7 @@ def launch(
     if submit and slurm is None:
         raise UserError("--submit needs a SLURM job, such as --slurm small")
     if len(places := [one for one in (slurm, skypilot, hf_jobs) if one is not None]) > 1:
-        raise UserError("a run is launched in one place; give one of --slurm, --skypilot, --hf-jobs")
+        raise UserError("give only one of --slurm, --skypilot, --hf-jobs")
     from strop.launch.plan import plan_of, prepare
 
     names, overrides = [word for word in recipe if "=" not in word], [word for word in recipe if "=" in word]
@@ -106,7 +105,7 @@ def _as_slurm_job(plan: "Plan", recipe: Recipes, *, dry_run: bool, submit: bool)
 
 
 def _check(recipe: "Recipe") -> None:
-    """Raises ConfigError with everything that is missing here."""
+    """Raises ConfigError with everything that is missing on this machine."""
     from strop.launch.check import check
 
     if faults := check(recipe, say):

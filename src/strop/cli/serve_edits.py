@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PORT = 8012
 """The port that llama.vim and llama.vscode use."""
 TASK = "edit"
-"""The task_id in a scripted policy's file; its lines are given in turn."""
+"""The task_id in a scripted policy's file, whose lines are used in turn."""
 
 
 @grouped
@@ -49,7 +49,7 @@ def serve_edits(
         int | None,
         Option(
             min=0,
-            help="maximum tokens of it for the text behind the cursor; by default a quarter; fewer are faster",
+            help="maximum tokens of it for the text after the cursor, by default a quarter; fewer are faster",
         ),
     ] = None,
     max_tokens: Annotated[int, Option(min=1, help="maximum tokens of a suggestion")] = 64,
@@ -65,7 +65,7 @@ def serve_edits(
     ] = None,
 ) -> None:
     """Suggest edits to an editor that starts this command, over LSP, and to others on this machine, over HTTP. A log
-    records what became of each suggestion; `strop online` learns from it.
+    records the outcome of each suggestion; `strop online` learns from it.
     """
     from strop_verify.core.optional_packages import require
 
@@ -113,7 +113,7 @@ def _sampling(max_tokens: int, trained: "SamplingConfig | None") -> list[str]:
 
 
 def _windows(tasks: "TasksConfig") -> dict[str, int]:
-    """The most lines of a window and edits before it that a model was trained with; {} if its tasks are gone."""
+    """The maximum lines of a window and earlier edits in a model's training; {} if its tasks are gone."""
     from strop.tasks.sources import load_tasks
     from strop_verify.core.checks import NextEditCheck
 
@@ -121,7 +121,7 @@ def _windows(tasks: "TasksConfig") -> dict[str, int]:
         checks = [task.check.only(NextEditCheck) for task in load_tasks(tasks.source)]
     except UserError as error:
         say(
-            f"note: windows of the usual size, as the tasks that the model was trained with cannot be read: {error}"
+            f"note: using windows of the default size, since the model's training tasks cannot be read: {error}"
         )
         return {}
     most = max(len(check.window) for check in checks), max(len(check.history) for check in checks)

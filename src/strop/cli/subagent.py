@@ -40,7 +40,7 @@ def show_subagent(
         :limit
     ]
     if not tasks:
-        raise UserError(f"{source} holds no search task; strop build retrieval makes them")
+        raise UserError(f"{source} holds no search task; make some with strop build retrieval")
     with (
         finder_of("" if word == "words" else word, answering, [], 120.0) as finder,
         Progress("tasks", len(tasks)) as said,
@@ -57,7 +57,7 @@ def show_subagent(
     told = (differences[one] for one in MEASURES)
     table.add_row("difference", *(f"{one.delta:+.3g} [{one.low:+.3g}, {one.high:+.3g}]" for one in told))
     table.caption = (
-        f"{len(tasks)} tasks, at most {TURNS} turns; found: a line that matters was seen; 95% intervals"
+        f"{len(tasks)} tasks, at most {TURNS} turns; found: a relevant line was seen; 95% intervals"
     )
     show(table)
     if output is not None:

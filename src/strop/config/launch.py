@@ -1,4 +1,4 @@
-"""Recipe section `launch`: the processes of a run, and how they hold the model; and what a cluster asks for."""
+"""Recipe section `launch`: the processes of a run and how they hold the model; and the settings of a cluster."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -20,8 +20,8 @@ class LaunchConfig(Section):
     """The processes of a run, and how they hold the model. `strop train` in one process takes only `ddp`."""
 
     engine: Engine = "ddp"
-    """How the training processes hold the model. ddp: whole in each; zero2 (DeepSpeed): shared gradients and
-    optimiser; zero3 (DeepSpeed) and fsdp2 (torch): shared weights too."""
+    """How the training processes hold the model. ddp: whole in each; zero2 (DeepSpeed): sharded gradients and
+    optimiser; zero3 (DeepSpeed) and fsdp2 (torch): also sharded weights."""
     nodes: int = Field(default=1, ge=1)
     """Nodes that train."""
     processes: int = Field(default=1, ge=1)
@@ -49,7 +49,7 @@ class LaunchConfig(Section):
     """Seconds before the limit at which the run is told to save a checkpoint after its step; an unfinished step is
     abandoned, and repeated by the next job."""
     stall_minutes: float = Field(default=5.0, gt=0)
-    """Minutes without progress after which a process is named and the run ended; a job in a cluster tries again.
+    """Minutes without progress after which the stuck process is named and the run ends; a cluster job tries again.
     Longer deadlines of the recipe, such as policy.timeout_seconds, still apply."""
 
     def complaints(self) -> Iterator[Complaint]:
@@ -59,7 +59,7 @@ class LaunchConfig(Section):
 
 
 class SiteConfig(Section):
-    """A SITE.yaml for `strop launch`: what one cluster or rented machine needs, for any recipe."""
+    """A SITE.yaml for `strop launch`: settings of one cluster or rented machine for any recipe."""
 
     size: Size | None = None
     """Published size; null: the recipe's section `launch`."""
@@ -78,10 +78,10 @@ class SiteConfig(Section):
     container: str | None = None
     """Apptainer image in which every part runs; null: this installation. On a rented machine, the Docker image."""
     binds: list[str] = Field(default=[])
-    """Folders that the container sees besides the run's, as PLACE or PLACE:INSIDE[:ro]. On a rented machine also
+    """Folders that the container sees besides the run's, as PLACE or PLACE:INSIDE[:ro]. On a rented machine, also
     buckets, such as s3://BUCKET:/runs."""
     sbatch: list[str] = Field(default=[])
-    """More options of sbatch, such as --qos=long, one a line."""
+    """More options of sbatch, such as --qos=long, one per line."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Raises ValueError for control characters, which could add lines to the script."""
@@ -91,7 +91,7 @@ class SiteConfig(Section):
                     yield name, f"{value!r} has a control character; remove it"
         for option in self.sbatch:
             if not option.startswith("-"):
-                yield "sbatch", f"{option!r} is no option of sbatch; write --NAME=VALUE"
+                yield "sbatch", f"{option!r} is not an sbatch option; write --NAME=VALUE"
 
 
 def read_site(path: Path) -> SiteConfig:

@@ -219,8 +219,8 @@ class Recipe(Section):
     policy: PolicyConfig = TransformersPolicyConfig()
     """The engine that samples."""
     feed: Literal["tasks", "edit-events"] = "tasks"
-    """Where a step's answers come from: the tasks, which are played; or the events of served edit suggestions, for
-    `strop online`, which sets all that goes with it."""
+    """Where a step's answers come from: plays of the tasks, or events of served edit suggestions, for `strop
+    online`, which sets everything that belongs to it."""
     tasks: TaskSets = TasksConfig()
     """The tasks: one set, or a list of named sets to train on in one run."""
     rewards: list[RewardConfig] = Field(default=[RewardConfig(name="passed")], min_length=1)
@@ -259,7 +259,7 @@ class Recipe(Section):
             yield from _edit_event_faults(self)
         yield from _sharding_faults(self)
         if self.launch.environments == "ray" and not self.launch.verifiers and self.verifier.engine != "ray":
-            remedy = "set verifier.engine=ray, or launch.verifiers for a cluster of the job's own"
+            remedy = "set verifier.engine=ray, or launch.verifiers for the job's own cluster"
             yield "launch.environments", f"needs a cluster; {remedy}"
         yield from _process_faults(self)
         yield from reward_faults(self.rewards, "rewards")
@@ -271,7 +271,7 @@ class Recipe(Section):
             if self.sft.source is not None:
                 yield (
                     "sft.source",
-                    "must be null with several task sets: each teaches with its own references",
+                    "must be null with several task sets: each uses its own references",
                 )
         yield from until_faults(self.stages, self.optim.steps)
         for number in range(len(self.stages)):
@@ -337,7 +337,7 @@ def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
 
 
 def _edit_event_faults(recipe: Recipe) -> Iterator[Complaint]:
-    """One answer a context, each with a reward of its own; a round ends with what is served."""
+    """One answer per context, each with a reward of its own; a round ends with what is served."""
     grpo, why = recipe.grpo, "with feed edit-events; strop online sets it"
     if grpo.advantage.type != "running-baseline":
         yield "grpo.advantage", f"must be running-baseline {why}"
@@ -374,8 +374,8 @@ def _sharding_faults(recipe: Recipe) -> Iterator[Complaint]:
     if recipe.policy.shares_weights:
         yield (
             "policy.engine",
-            f"transformers samples from the model that is trained, of which launch.engine={engine} leaves each "
-            "process a part; use policy.engine=vllm-server, or launch.engine=ddp or zero2",
+            f"transformers samples from the trained model, but with launch.engine={engine} each process holds only "
+            "a part of it; use policy.engine=vllm-server, or launch.engine=ddp or zero2",
         )
     if recipe.evaluation.controls:
         yield (
@@ -386,7 +386,7 @@ def _sharding_faults(recipe: Recipe) -> Iterator[Complaint]:
     if recipe.model.quantization and engine == "fsdp2":
         yield (
             "model.quantization",
-            "launch.engine=fsdp2 does not read weights in 4 bits; use launch.engine=ddp",
+            "launch.engine=fsdp2 does not support 4-bit weights; use launch.engine=ddp",
         )
     if recipe.sft.warm_start:
         yield (

@@ -84,11 +84,12 @@ class TeacherConfig(Section):
     """Which answers it teaches: all, in addition to the advantages of rewards; or those that did not pass, instead of
     these (SRPO, arXiv 2604.02288)."""
     shows: Literal["nothing", "reference", "feedback"] = "nothing"
-    """What the teacher sees after the statement: the reference solution (OPSD, arXiv 2601.18734), or why this answer
-    failed (SDPO, arXiv 2601.20802); answers without either keep the advantage of their reward."""
+    """The teacher's extra input after the statement: the reference solution (OPSD, arXiv 2601.18734), or why this
+    answer failed (SDPO, arXiv 2601.20802); answers without either keep the advantage of their reward."""
     update_rate: float = Field(default=1.0, ge=0, le=1)
-    """Of a policy that teaches itself: the share of its new weights that the teacher's move by after each step. 1: the
-    teacher is the policy as it is; below, an exponential average, .05 in SDPO; 0: the policy as it began (OPSD)."""
+    """For a policy that teaches itself: the share by which the teacher's weights move to the new ones after each
+    step. 1: the teacher is the current policy; below 1, an exponential average, .05 in SDPO; 0: the initial policy
+    (OPSD)."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Checks that a policy that teaches itself is shown something, and that server settings come with a name and
@@ -96,9 +97,9 @@ class TeacherConfig(Section):
         if self.url and not self.name:
             yield "name", "is empty: name the model as the server at grpo.teacher.url calls it"
         if self.tokenizer and not self.url:
-            yield "tokenizer", "is of a teacher on a server, and grpo.teacher.url names none"
+            yield "tokenizer", "is for a teacher on a server, but grpo.teacher.url names none"
         if self.name and self.update_rate != 1:
-            yield "update_rate", "is of a policy that teaches itself; leave out grpo.teacher.name, or this"
+            yield "update_rate", "is for a policy that teaches itself; leave out grpo.teacher.name, or this"
         if not self.name and not self.url and self.shows == "nothing":
             yield (
                 "name",
@@ -208,9 +209,9 @@ class OptimConfig(Section):
     """Tokens in one forward and backward pass, per process, prompts included (what is shared once); limits memory, does
     not change the result. A longer answer goes alone."""
     shared_prefix: bool = True
-    """Compute what samples begin with in common once in the update, a group's prompt or the first turns of its plays:
-    the same gradients for less time and memory, by the attention or the cache that the model allows. false computes
-    padded rows, each with all of its prompt."""
+    """Compute common beginnings of samples (a group's prompt, the first turns of its plays) once in the update: the
+    same gradients in less time and memory, by the attention or the cache that the model supports. false computes
+    padded rows, each with its whole prompt."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Decays are shares, and the warm-up ends before the run."""
@@ -283,8 +284,8 @@ class OnlineConfig(Section):
     batch: int = Field(default=64, ge=1)
     """New suggestions per round, including silence; those of rounds rolled back since the last deployment are added."""
     margin: float = Field(default=0.0, ge=0, lt=1)
-    """Loss of reward at which a model is still deployed: on held-out tasks, paired with the served and with the first
-    model, the low end of the interval must be above minus this. 0: only a gain that is shown is deployed."""
+    """Loss of reward at which a model is still deployed: on held-out tasks, paired with the served and with the
+    first model, the low end of the interval must be above minus this. 0: only a significant gain is deployed."""
     wrong_margin: float = Field(default=0.05, ge=0, lt=1)
     """Largest rise of rejected suggestions there, by the high end of its interval, at which a model is deployed."""
     quiet: float = Field(default=0.02, ge=0, lt=1)

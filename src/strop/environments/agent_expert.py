@@ -1,8 +1,8 @@
-"""What an expert says to an agent: the known answer, in the calls or the words that the agent asks for. In a shell it
-looks around before it changes files, as the expert of `workspace` does.
+"""An expert's messages to an agent: the known answer, as calls or in the text format that the agent asks for. In a
+shell it looks around before it changes files, as the expert of `workspace` does.
 
-Either the agent lists tools, one of which is a shell, writes files or runs Python; or it lists none, and its prompt
-says how to write commands, edits or code. The expert guesses what a tool does from the names of its arguments, so its
+The agent either lists tools, one of which is a shell, writes files or runs Python, or lists none and describes in its
+prompt how to write commands, edits or code. The expert guesses what a tool does from the names of its arguments, so its
 failure with an agent says nothing about that agent.
 """
 
@@ -38,14 +38,14 @@ _FENCE = re.compile(r"```(\w*bash\w*)\n")
 _LOOKS = ("search", "read", "edit")
 """The tools of `workspace` whose calls become commands of a shell."""
 _READ = 30
-"""Lines that the expert reads of a long file."""
+"""Lines of a long file that the expert reads."""
 
 
 class AgentExpert:
     """The expert of one play.
 
     before, after  path -> text of each file that changes, None where it is absent
-    calls          of the workspace's tools, which a shell's commands stand for
+    calls          calls of the workspace's tools, to be written as shell commands
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class AgentExpert:
 
     @classmethod
     def of(cls, task: Task, turns: int, rng: Random) -> "AgentExpert | None":
-        """The expert for a task and a number of turns; None if its answer is not known."""
+        """The expert for a task and a number of turns; None if no answer is known."""
         calls = demonstrated(task, turns, _LOOKS, rng)
         if task.edit is not None:
             after = dict(task.edit.oracle)
@@ -76,7 +76,7 @@ class AgentExpert:
             yield said.removeprefix("".join(request.tools.begun))
 
     def _called(self, request: ChatRequest) -> str:
-        """A call of one of the tools, or words if no call is left to make."""
+        """A call of one of the tools, or a message if no call is left to make."""
         tools = [tool["function"] for tool in request.tools.listed]
         call = self._change(tools, _text(request)) if self._left else None
         call = call or self._finish(tools, _text(request))
@@ -85,7 +85,7 @@ class AgentExpert:
         return request.tools.form.write(call) if call else self._last()
 
     def _change(self, tools: Sequence[Any], prompt: str) -> ToolCall | None:
-        """A call that changes the next file; of a shell its next command; of Python all remaining changes."""
+        """The call that changes the next file; for a shell, its next command; for Python, all remaining changes."""
         for tool in tools:
             if (name := _argument(tool, _SHELL)) and not _argument(tool, _PATH):
                 command = self._command()
@@ -130,19 +130,19 @@ class AgentExpert:
         return self._last()
 
     def _last(self) -> str:
-        """The whole file as a fenced block, for agents that read one; also the expert's last words."""
+        """The whole file as a fenced block, for agents that read one; also the expert's last message."""
         path, self._left = next(iter(self._after)), []
         return f"Done.\n\n{path}\n```{path.rpartition('.')[2].replace('py', 'python')}\n{self._after[path] or ''}```"
 
     def _command(self) -> str:
-        """The next command of a shell; empty if the files are changed."""
+        """The next shell command; empty once the files are changed."""
         command = next(self._commands, "")
         if not command:
             self._left = []
         return command
 
     def _shell(self, calls: Iterator[ToolCall]) -> Iterator[str]:
-        """Commands that look at and change files; where the calls do not lead there, the whole files."""
+        """Commands that inspect and change files; whole files where the calls do not produce the answer."""
         texts, made = dict(self._before), list[str]()
         for name, given in calls:
             path = shlex.quote(given.get("path", "."))
@@ -185,7 +185,7 @@ def _line_changed(path: str, text: str, old: str, new: str) -> str:
 
 
 def _argument(tool: Any, names: Sequence[str]) -> str:
-    """The first of these names that is an argument of the tool without fixed values; "" if there is none."""
+    """The first of these names that is an argument of the tool and takes free values; "" if there is none."""
     taken = _properties(tool)
     return next((name for name in names if name in taken and "enum" not in taken[name]), "")
 
@@ -198,7 +198,7 @@ def _properties(tool: Any) -> Mapping[str, Any]:
 
 
 def _filled(tool: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, completed with the tool's other required ones: the first allowed value, or an empty one."""
+    """The arguments, with the tool's other required ones set to their first allowed value or an empty one."""
     taken, schema = _properties(tool), tool.get("parameters") or {}
     empty: Mapping[str, Any] = {"boolean": False, "integer": 1, "number": 1, "array": [], "object": {}}
     needed = [name for name in schema.get("required") or () if name not in given]

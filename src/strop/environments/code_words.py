@@ -3,9 +3,9 @@
     terms("parse_args")                      # ("pars", "arg", "parse_args")
     bag_of("shop/cart.py", "x = parse(y)")   # Bag(counts={"x": 4, "pars": 1, "y": 1}, length=3)
 
-An identifier is split at underscores, changes of case and digits. The whole identifier is a word too, so that an exact
-name finds its place. Stems come from Snowball's English stemmer (package snowballstemmer), after a change to American
-spelling. A word counts more where it is defined, and in comments and docstrings.
+An identifier is split at underscores, changes of case and digits. The whole identifier is also a word, so exact names
+match best. Stems come from Snowball's English stemmer (package snowballstemmer), after a change to American spelling.
+Words weigh more in definitions, comments and docstrings.
 """
 
 import re
@@ -20,7 +20,7 @@ from typing import Any
 from strop_verify.edits.languages import LANGUAGES
 
 DEFINED, PROSE, OPENING = 3, 1, 3
-"""What an occurrence counts beyond 1: as a definition, in a comment or docstring, and in the first one of the text."""
+"""Weight of an occurrence beyond 1: as a definition, in a comment or docstring, and in the text's first docstring."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _LONGEST_WORD = 80
 """Characters. Longer words are taken for data and ignored."""
@@ -114,7 +114,7 @@ def terms(word: str) -> tuple[str, ...]:
 
 
 _STEMMING = threading.Lock()
-"""The stemmer keeps the word that it works on: two threads at once give each other's stems, or an error."""
+"""The stemmer stores its current word, so concurrent threads would get each other's stems, or an error."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -127,7 +127,7 @@ def stem(word: str) -> str:
 
 
 def kin(stem_: str) -> dict[str, float]:
-    """Related words (`parse`: `parser`; `argument`: `arg`), each with the share of its count that counts, below 1."""
+    """Related words (`parse`: `parser`; `argument`: `arg`), each with the weight of its count, below 1."""
     agents = [f"{stem_}{ending}" for ending in ("er", "or", "e")]
     if stem_.endswith("er") and len(stem_) > 5:
         agents.append(stem(stem_[:-2]))

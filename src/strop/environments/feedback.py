@@ -1,5 +1,5 @@
-"""Environment `feedback`: try, see which public tests fail, try again (RLEF, arXiv 2410.02089); and the text about a
-failure: the call, the expected and the actual result, the error and its line.
+"""Environment `feedback`: try, see which public tests fail, try again (RLEF, arXiv 2410.02089). Also writes the text
+about a failure: the call, the expected and the actual result, the error and its line.
 """
 
 import ast
@@ -21,7 +21,7 @@ from strop_verify.core.verdict import Outcome, TestResult, Verdict
 _WRONG = 0.875
 """Share of demonstrations that begin with a wrong answer, where one is known: 7 in 8."""
 MOST = 3
-"""Failed tests that are described, at most."""
+"""Maximum number of failed tests described."""
 _LIMIT = re.compile(r"(?:used|took) more than ([\d.e+-]+)( CPU)? seconds")
 _TEST_LINE = re.compile(r"a test failed at line (\d+)")
 _RUST_PLACE = re.compile(r"(\s*-->|panicked at) \S+?:(\d+:\d+)")
@@ -34,7 +34,7 @@ class Feedback:
 
     turns  maximum number of answers
     chars  maximum length of the text about a failure; longer texts keep their beginning and end
-    tell   whether the policy is told what failed, not only that something did; None: if the task shows tests
+    tell   whether the policy is told what failed, not only that something did; None: only if the task shows tests
     """
 
     control = "single-turn"
@@ -77,7 +77,7 @@ class Feedback:
         return Say((Message(role="user", content=said),), prefill=self.opening.prefill)
 
     def demonstrate(self, rng: random.Random) -> Iterator[str]:
-        """A wrong answer, seven times in eight where the task knows one, then the right one."""
+        """A wrong answer (seven times in eight, if the task has one), then the right one."""
         wrong: Any = self.task.metadata.get("wrong")
         if wrong and self.left > 1 and rng.random() < _WRONG:
             yield self._written(rng.choice(wrong))
@@ -113,10 +113,10 @@ def failures(task: Task, verdict: Verdict) -> str:
 
 
 def told(task: Task, verdict: Verdict, tell: bool | None) -> str:
-    """What a play is told about a failed verdict of its task's public tests; "" if only that it failed.
+    """What a play is told about a failed verdict on its task's public tests; "" to tell only that it failed.
 
-    tell  False tells nothing. None tells what the tests expect only if the task shows some, since otherwise the tests
-          that judge would be told; an error in the answer itself, such as a syntax error, is told in any case.
+    tell  False tells nothing. None tells what the tests expect only if the task shows some; otherwise it would reveal
+    the tests that judge. Errors in the answer itself, such as a syntax error, are always told.
     """
     build = verdict.stage("build")
     own = verdict.outcome is Outcome.NO_ANSWER or (build is not None and not build.passed)
@@ -126,7 +126,7 @@ def told(task: Task, verdict: Verdict, tell: bool | None) -> str:
 
 
 def clipped(text: str, most: int) -> str:
-    """The text in at most `most` characters: a longer one keeps its beginning and end, with " ... " between."""
+    """The text cut to at most `most` characters: longer texts keep their beginning and end, with " ... " between."""
     if len(text) <= most:
         return text
     gap = " ... "[: max(0, most)]

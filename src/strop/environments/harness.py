@@ -1,11 +1,12 @@
 """Environment `harness`: any agent plays the task. It queries the policy at a URL of its own; its changes to the files,
 or the policy's last completion, are the answer.
 
-A command runs in the play's jailed folder, as do the programs that it starts. That URL is all that it can reach: the
-folder's network holds nothing else. A function `play(base_url, task, workspace)` is the user's own code and runs in a
-thread of this process; what it runs in the workspace is jailed.
+A command and the programs that it starts run in the play's jailed folder. That URL is the only thing on its network. A
+function `play(base_url, task, workspace)` is the user's own code and runs in a thread of this process; what it runs in
+the workspace is jailed.
 
-However the agent ends (done, killed, out of time or turns), what it left is judged. Nothing that it prints counts.
+However the agent ends (done, killed, out of time or turns), the files or the message it left are judged. Its output
+does not count.
 """
 
 import os
@@ -107,7 +108,7 @@ class Harness:
             python = interpreter_of(Path(command[0]))
             remedy = f"; is its interpreter {python} in tasks.environment.reads?" if python else ""
             raise UserError(f"{fault}{remedy}")
-        raise RuntimeError(f"the agent ended before it asked anything: {str(first)[-500:]}")
+        raise RuntimeError(f"the agent ended before its first request: {str(first)[-500:]}")
 
     def begin(self) -> Opening:
         """The agent's first request."""
@@ -122,7 +123,7 @@ class Harness:
         return Do(NextRequest(self.endpoint))
 
     def result(self, effect: object, result: AgentTurn | AgentEnded) -> Next:
-        """Puts the agent's next request to the policy; if the agent has ended, what it left is the answer."""
+        """Passes the agent's next request to the policy; if the agent has ended, the answer is what it left."""
         if not isinstance(result, AgentEnded):
             return self._converse(result)
         self.endpoint.seal()
@@ -218,7 +219,7 @@ class Harness:
         self.endpoint.ended(how)
 
     def stop(self) -> None:
-        """Starts to end the agent, if it is a program, and returns at once."""
+        """Begins to end the agent, if it is a program, and returns at once."""
         threading.Thread(target=self._end, daemon=True, name="agent's end").start()
 
     def _end(self) -> None:

@@ -10,10 +10,10 @@ BM25 is multiplied by coverage^COVERED.
   words in the text, and idf = log(1 + (N - n + .5) / (n + .5)) for a word in n of N files. N, n and mean L are computed
   for each question, since files change. The package bm25s precomputes scores and would have to rebuild its index for
   each change; tests compare ours with its.
-- A word of the question and its kin (`code_words.kin`) are one word whose count is the sum of theirs.
+- A word of the question and its kin (`code_words.kin`) are treated as one word with the sum of their counts.
 - Coverage is the share of the question's idf that the text holds.
 - The name's score is the idf, among names, of the words that the question shares with a file's name and two folders.
-- Only the CANDIDATES files that are best without chunks are cut into chunks. Words of chunks have the idf of files.
+- Only the CANDIDATES files that rank best without chunks are cut into chunks. Chunks use the idf of files.
 
 K1 and B: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009. Lucene's variant:
 Kamphuis et al., Which BM25 Do You Mean?, ECIR 2020. The other numbers are ours (experiments/LOG.md).
@@ -37,15 +37,15 @@ COVERED = 0.5
 NAMED, IN_FOLDER = 0.9, 0.25
 """Weight of a file's name, divided by the root of its number of words, and of its folders' names."""
 GLUED = 4
-"""Letters that a word needs to be found as the beginning or end of a name's word, as `cache` in `dircache`."""
+"""Minimum letters of a word that may match the beginning or end of a name's word, as `cache` in `dircache`."""
 CANDIDATES = 20
 WHOLE, PART, WEAK = 2.0, 1.0, 0.2
 """Weights of a question's words: an identifier, each of its parts, and words that occur in any question."""
 MOST_WORDS = 200
-"""Words of a question that count, at most."""
+"""Maximum number of a question's words that count."""
 FACTORS = {"test": 0.3, "document": 0.4, "data": 0.3, "declaration": 0.75}
-"""Factors on the scores of such files. Third-party, generated and hidden files count as documents; whatever is not
-source code is data; declarations are files such as exceptions.py and __init__.py.
+"""Factors on the scores of files of each kind. Third-party, generated and hidden files count as documents; whatever is
+not source code is data; declarations are files such as exceptions.py and __init__.py.
 """
 SECOND = 0.6
 """A file's second chunk is shown if it reaches this share of the best chunk's score."""
@@ -149,7 +149,7 @@ def wanted(question: str) -> list[WantedWord]:
 
 
 def words_asked(question: str) -> list[str]:
-    """The words of a question that say something, identifiers whole, each once."""
+    """The distinctive words of a question, identifiers whole, each once."""
     known = _listed(_STOP) | _listed(_WEAK)
     return [word for word in dict.fromkeys(words_of(question)) if word.lower() not in known and terms(word)]
 
@@ -190,7 +190,7 @@ def _idf(holding: int, of: int) -> float:
 
 
 def closest(question: str, bags: Mapping[Key, Bag]) -> list[Key]:
-    """The keys of the texts, closest to the question first; ties keep their order."""
+    """The keys of the texts, best match first; ties keep their order."""
     scores = scored(wanted(question), bags).covered()
     return sorted(bags, key=lambda key: -scores[key])
 
@@ -198,7 +198,7 @@ def closest(question: str, bags: Mapping[Key, Bag]) -> list[Key]:
 def file_scores(question: str, bags: Mapping[str, Bag]) -> tuple[dict[str, float], Sequence[float]]:
     """(path -> score of the whole file, at least 0; the idf of each wanted word).
 
-    All scores are 0 if the question has words that are not weak, no file holds one of them, and no name matches.
+    All scores are 0 if the question has distinctive words but no file holds any of them and no name matches.
     """
     words = wanted(question)
     scores = scored(words, bags)
@@ -218,7 +218,7 @@ def file_scores(question: str, bags: Mapping[str, Bag]) -> tuple[dict[str, float
 def ranked(
     question: str, bags: Mapping[str, Bag], chunks_of: Callable[[str], Mapping[Range, Bag]]
 ) -> list[RankedFile]:
-    """The files that a question may be about, best first, at most CANDIDATES; ties in the order of their paths.
+    """The files that a question may be about, best first, at most CANDIDATES; ties are ordered by path.
 
     bags       path -> bag of the file
     chunks_of  gives, for a path, line range -> bag of each chunk; empty for a file that is gone
@@ -245,8 +245,8 @@ def _ranked_file(path: str, score: float, found: list[tuple[float, Range]], fact
 def best_chunks(files: Sequence[RankedFile], most: int) -> dict[str, list[Range]]:
     """Path -> line ranges of at most that many chunks, best first.
 
-    The best chunk of each of the best files takes half of the room; then come the best chunks of all files together, by
-    their own score and their file's, if they hold a word of the question.
+    Half of them are the best chunks of the best files, one each; the rest are the best of all chunks that hold a word
+    of the question, by their own score and their file's.
     """
     heads = [(file.path, span) for file in files[: (most + 1) // 2] for _, span in file.chunks[:1]]
     every = [(file.score + one, file.path, span) for file in files for one, span in file.chunks if one > 0]
@@ -295,7 +295,7 @@ def _names(path: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _mentioned(question: str, paths: Mapping[str, object]) -> set[str]:
-    """The paths that a question mentions, whole or by their last names: `cart.py`, `shop/cart.py`."""
+    """The paths that a question mentions, whole or by their last parts: `cart.py`, `shop/cart.py`."""
     names = {name.removeprefix("./") for name in _FILE_NAME.findall(question)}
     return {path for path in paths if names and any(f"/{path}".endswith(f"/{name}") for name in names)}
 

@@ -4,11 +4,11 @@
     for place in locator.find(Path("."), "where are prices rounded?"):
         print(place.path, place.spans)
 
-The index of words stays in memory: a later question reads only the files whose size, inode or time of change differs,
-and gives the scores of a freshly built index (`lexical_ranking`).
+The index of words stays in memory: a later question rereads only files whose size, inode or time of change differs, and
+gives the same scores as a freshly built index (`lexical_ranking`).
 
-Files are those of `listed_files`: in a git checkout the ones that git knows. Nothing outside the folder is read,
-not even through links; binary files, files of more than LONGEST bytes and names with control characters are skipped.
+Files are those of `listed_files`: in a git checkout, the ones that git knows. Nothing outside the folder is read, not
+even through links. Binary files, files over LONGEST bytes and names with control characters are skipped.
 """
 
 import os
@@ -34,7 +34,7 @@ FILES = 3
 LEAST = 0.15
 """Files that score less than this share of the best file's score are left out of the answer."""
 LARGEST_DATA = 1 << 18
-"""Bytes of the largest file that is read although it is not source code."""
+"""Largest file that is read although it is not source code, in bytes."""
 _KEPT_CHUNKS = 500
 """Number of files whose chunks are kept in memory."""
 State = tuple[int, int, int]
@@ -60,7 +60,7 @@ class Locator:
     """Answers questions one at a time, from any thread."""
 
     def __init__(self, seconds: float = 120.0) -> None:
-        """`seconds`: time limit of one question. What was read by then is kept, so asking again continues."""
+        """`seconds`: time limit of one question. Files read by then are kept, so asking again continues."""
         self.seconds = seconds
         self._lock = threading.Lock()
         self._bags: dict[str, tuple[State, Bag | None]] = {}
@@ -105,7 +105,7 @@ class Locator:
         return known
 
     def _forget(self, prefix: str, states: dict[str, State]) -> None:
-        """Drops files that are gone; where too many are held, also those of other folders."""
+        """Drops files that are gone and, if too many are held, those of other folders."""
         crowded = len(self._bags) > 2 * MOST_FILES
         for key in list(self._bags):
             gone = key[len(prefix) :] not in states if key.startswith(prefix) else crowded
@@ -124,7 +124,8 @@ class Locator:
 
 
 def ranked_files(tree: SearchTree, question: str, among: Sequence[str] = ()) -> list[RankedFile]:
-    """The files of a tree that a question may be about, best first; among those that the globs leave, all if empty."""
+    """The files of a tree that a question may be about, best first, limited to those that the globs select (all if
+    empty)."""
     return _ranked_files(tree, question, tuple(among))
 
 

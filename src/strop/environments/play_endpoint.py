@@ -23,10 +23,10 @@ from strop_verify.core.rollout import Completion
 MODEL = "policy"
 """The name under which agents find the policy."""
 MOST_WAITING = 64
-"""Most requests of an agent that may wait for their turn."""
+"""Maximum number of an agent's requests waiting for their turn."""
 _OVER = "the play is over"
 _LEAVING = 10.0
-"""Seconds in which an agent must end after it asks for more turns than there are; many agents would ask for ever."""
+"""Seconds in which an agent must end after it asks for more turns than it has; many agents would retry for ever."""
 
 
 @dataclass(eq=False)
@@ -57,7 +57,7 @@ class PlayEndpoint:
     """The HTTP endpoint of one agent.
 
     seconds  the agent's own time in all, from each answer to its next request
-    late     called when it has taken more, or keeps asking after its last turn
+    late     called when it exceeds that, or keeps asking after its last turn
     calls    how the policy writes calls
     over     wraps the server's ASGI application
     """
@@ -86,7 +86,7 @@ class PlayEndpoint:
         """The agent's base URL."""
 
     def next(self, *, first: bool = False) -> "Future[AgentTurn | AgentEnded]":
-        """The agent's next request, or its end, or the end of its time. Wait for one before you ask for the next.
+        """The agent's next request, its end, or the end of its time. Wait for one before asking for the next.
 
         The first request has no limit here: the play's limit for setting up bounds it.
         """
@@ -185,15 +185,15 @@ class PlayEndpoint:
         return turn.reply
 
     def _leave(self, future: "Future[AgentTurn | AgentEnded]") -> None:
-        self._later(_LEAVING, lambda: self._expired(future, "it asked on after its last turn"))
+        self._later(_LEAVING, lambda: self._expired(future, "it kept asking after its last turn"))
 
-    def _expired(self, future: "Future[AgentTurn | AgentEnded]", why: str = "its time was up") -> None:
+    def _expired(self, future: "Future[AgentTurn | AgentEnded]", why: str = "it ran out of time") -> None:
         with self._lock:
             if self._awaits is not future:
                 return
             self._awaits = None
         self._late()
-        self.seal("deadline", "the agent's time was up")
+        self.seal("deadline", "the agent ran out of time")
         _give(future, AgentEnded(fault=why))
 
 

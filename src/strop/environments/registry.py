@@ -91,7 +91,7 @@ def _with_options(kind: Any, given: Mapping[str, Any], place: str) -> Environmen
 
 
 class EnvironmentSource(NamedTuple):
-    """How another process makes the same environments: the arguments of `played_by`."""
+    """The arguments of `played_by` with which another process makes the same environments."""
 
     recipe: Recipe
     style: str | None = None
@@ -122,8 +122,8 @@ class BoundEnvironment:
 
     @property
     def control(self) -> "BoundEnvironment | None":
-        """The kind to compare with at equal sampled tokens: the class attribute `control`, else, where it is asked for,
-        answers in one turn.
+        """The kind to compare with at equal sampled tokens: the class attribute `control`, else, if requested, answers
+        in one turn.
         """
         usual = "single-turn" if self.resampled else None
         name = getattr(getattr(self.kind, "func", self.kind), "control", usual)

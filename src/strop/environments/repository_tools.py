@@ -17,7 +17,7 @@ PAGE = 100
 LONGEST = 1 << 20
 """Bytes of the longest file that can be read or edited."""
 _MOST_NAMED = 200
-"""Most tests that a command line names one by one; for more it names their files."""
+"""Most tests that a command line names individually; for more, it names their files."""
 
 
 class RepositoryTools(Toolbox):

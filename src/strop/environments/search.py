@@ -118,7 +118,7 @@ class Search:
         self.listed, self.shown, self.among, self.names = files, shown, among, ShortNames() if short else None
         self.candidates = candidates
         self.begins_slowly = candidates > 0
-        """Whether prompts are measured only as they are played: each needs its tree."""
+        """Whether prompts are measured only during plays, since each needs its tree."""
         self.box: SearchTools | None = None
         self.services: Services | None = None
 
@@ -180,8 +180,8 @@ class Search:
         return Say(self.form.replies(replies, rest))
 
     def demonstrate(self, rng: Random) -> Iterator[str]:
-        """An expert who knows the places: finishes with the candidates that hold some; where none does, searches for
-        words of the request, reads around the places, finishes. With short names it names only files that were shown.
+        """An expert who knows the places: finishes with the candidates that hold some; if none does, searches for words
+        of the request, reads around the places, then finishes. With short names, it names only files that were shown.
         """
         places = {path: spans for path, spans in self.check.truth.items() if spans}
         if held := _holding(self._by_words(), places):
@@ -215,7 +215,7 @@ class Search:
             return best_chunks(ranked_files(tree, self.task.statement, self.among), self.candidates)
 
     def _places_by_words(self) -> str:
-        """The candidates, each with its ends and its definition; a file's stand together."""
+        """The candidates, each with its first and last line and its definition, grouped by file."""
         rows = list[str]()
         with tree_of_check(self.check) as tree:
             for path, spans in self._by_words().items():
@@ -231,7 +231,7 @@ class Search:
         return "\n".join(self.form.write(call, self.tools) for call in turn)
 
     def _looks(self, rng: Random) -> list[ToolCall]:
-        """At least one grep for words of the request, preferably those that the right files hold and few others do."""
+        """At least one grep for words of the request, preferably words found in the right files and few others."""
         with tree_of_check(self.check) as tree:
             found = selected(self.among, tree.texts)
             texts = {path: "\n".join(tree.lines(path)) for path in found | self.check.truth.keys()}
@@ -270,7 +270,7 @@ def _holding(candidates: Ranges, places: Mapping[str, Sequence[Range]]) -> dict[
 
 
 def _apart(spots: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """The spots that the pages of earlier ones do not show."""
+    """The spots that are not on the pages of earlier ones."""
     found: list[tuple[str, int]] = []
     for path, start in spots:
         if not any(path == other and at <= start < at + PAGE // 2 for other, at in found):

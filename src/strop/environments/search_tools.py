@@ -26,7 +26,7 @@ SHOWN = 40
 SECONDS = 5.0
 """CPU time of a grep."""
 MOST_OUTPUT = 1 << 20
-"""Bytes of grep's output that are read; matches after that are not counted."""
+"""Bytes of grep's output that are read; later matches are not counted."""
 WIDTH = 160
 _RG = (
     "--no-config", "--no-ignore", "--hidden", "--text", "--no-unicode", "--encoding=none", "--sort=path", "--null",
@@ -65,7 +65,7 @@ class SearchTools(Toolbox):
             either_case = ["--ignore-case"] if text != pattern else []
             ran = self._looked_for([*either_case, "--fixed-strings", f"--regexp={text}"], place)
         if ran.expired and ran.expired != "output":
-            return f"given up after {SECONDS:g} seconds; grep in a smaller folder, or for something simpler"
+            return f"gave up after {SECONDS:g} seconds; grep in a smaller folder, or for something simpler"
         if ran.status not in (0, 1) and not ran.expired:
             raise ValueError(f"this pattern cannot be looked for: {' '.join(ran.errors.split())[:200]}")
         found = self._found(ran.output)
@@ -146,7 +146,7 @@ def ripgrep() -> str:
 
 
 def _shown_lines(found: list[tuple[str, str, str]], shown: int, *, more: bool) -> str:
-    """The first lines of each file, with the room shared equally among the files."""
+    """The first lines of each file, an equal share for every file."""
     files = Counter(path for path, _, _ in found)
     each = max(1, shown // max(1, len(files)))
     seen: Counter[str] = Counter()

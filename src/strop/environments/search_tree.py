@@ -65,12 +65,12 @@ def tree_of_check(check: RetrievalCheck, *, keep: bool = True) -> Iterator[Searc
 
 
 def acquire(check: RetrievalCheck) -> SearchTree:
-    """The tree, which stays until it is released as often as it was acquired. Raises as `tree_of_check`."""
+    """The tree, kept until it is released as often as it was acquired. Raises like `tree_of_check`."""
     return _TREES.acquire(_key(check), check)
 
 
 def release(check: RetrievalCheck, *, keep: bool = True) -> None:
-    """Releases a tree. Without `keep` it is deleted after its last use; use that for a folder that may change."""
+    """Releases a tree. `keep=False` deletes it after its last use, for folders that may change."""
     _TREES.release(_key(check), keep=keep)
 
 
@@ -89,8 +89,8 @@ class _Trees:
 
     @property
     def folder(self) -> Path:
-        """Created on first use and removed at exit. Jails run as other users, so it is readable by all; it lies in a
-        folder that nobody else can list, under a name that nobody can guess.
+        """Created on first use and removed at exit. Jails run as other users, so everyone may read it, but its parent
+        cannot be listed by others and its name cannot be guessed.
         """
         with self._lock:
             if self._folder is None:

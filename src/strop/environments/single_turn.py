@@ -41,7 +41,7 @@ class NextEdit(SingleTurn):
         super().__init__(task, opening, str)
 
     def step(self, completion: Completion) -> Done:
-        """The completion is the edit; one that was cut off is malformed, since an editor would not show it."""
+        """The completion is the edit. A truncated one is malformed, since an editor would not show it."""
         if completion.finish_reason == "length":
             return Done("the answer was cut off", "malformed")
         return super().step(completion)

@@ -1,6 +1,6 @@
 """What programs in a play's folder can use: Python, pytest, the packages that the task's project requires, and Rust.
 
-Strop's own installation is not part of it, nor is a release of the project itself (`verification.project.needs`).
+Neither Strop's own installation nor a release of the project itself is part of it (`verification.project.needs`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -74,7 +74,8 @@ def surroundings_of(
 
 @cache
 def _rust() -> Surroundings:
-    """Rust's part, with its programs' folder as PATH; empty if not installed: a task that needs Rust reports that."""
+    """Rust's part, with its programs' folder as PATH; empty if Rust is not installed, which a task that needs it
+    reports."""
     try:
         found = find_installation()
     except VerificationError:

@@ -4,8 +4,8 @@
    out if it holds a hidden test that fails before the edit, or only hidden tests among those that judge. Where a task
    does not list its public tests, every file with a test that fails before is left out. Unit tests in Rust's source
    stay.
-2. The answer is the difference between the text files. Tests, their settings (`is_protected`), modules that shadow
-   installed ones, caches, builds, hidden and binary files do not count: the verdict undoes changes to them.
+2. The answer is the difference between the text files. Changes to tests, their settings (`is_protected`), modules that
+   shadow installed ones, caches, builds, hidden and binary files do not count: the verdict undoes them.
 3. An edit of a project can't delete a file that its task does not name; an edit of one file changes nothing else.
 4. A task that asks for code, not for an edit, is one file, and the answer is its text.
 """
@@ -30,9 +30,9 @@ PACKAGES = ".packages"
 Tree = Mapping[str, bytes]
 """Relative path to content."""
 _NOT_THOUGHT = "There is no <think> in front of this edit.\n\n"
-"""Goes before an edit that contains `</think>`, so that the tag is not taken for the end of the model's thinking."""
+"""Precedes an edit that contains `</think>`, so that the tag is not read as the end of the model's thinking."""
 _NO_FILES = ("label", "patch", "places", "calls")
-"""Kinds of answers that are not files, unless the task is an edit."""
+"""Kinds of answers that are not files, except in edits."""
 
 
 def project_of(task: Task) -> ProjectCheck | None:

@@ -34,7 +34,7 @@ from strop_verify.core.user_code import load_named, place_of
 
 MEMORY_BYTES = 4 << 30
 PATIENCE = 60.0
-"""Seconds of wall time that every tool gets at least, since other plays' programs may be using the cores."""
+"""Minimum wall time of every tool in seconds, since other plays' programs may occupy the cores."""
 M = TypeVar("M", bound=Callable[..., str])
 
 
@@ -45,7 +45,9 @@ def tool(*, lines: int = ..., width: int = ..., seconds: float = ...) -> Callabl
 def tool(method: Any = None, /, *, lines: int = LINES, width: int = WIDTH, seconds: float = SECONDS) -> Any:
     """Marks a method of a `Toolbox` as a tool with its limits (`ToolCaps`), which must be positive, else ValueError."""
     if lines < 1 or width < 1 or seconds <= 0:
-        raise ValueError(f"a tool needs room and time, not lines={lines}, width={width}, seconds={seconds}")
+        raise ValueError(
+            f"a tool's limits must be positive, not lines={lines}, width={width}, seconds={seconds}"
+        )
 
     def mark(function: Any) -> Any:
         function.tool_caps = ToolCaps(lines, width, seconds)
@@ -83,12 +85,12 @@ class Toolbox:
         return "finished"
 
     def use(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Calls a tool. Where the call is invalid, the result is a one-line message that says why."""
+        """Calls a tool. For an invalid call, the result is a one-line message that says why."""
         known = tools_of(type(self))
         if name not in known:
             return f"there is no tool {name!r:.40}; there are {', '.join(known)}"
         if self._busy is not None and not self._busy.done() and not self.side_by_side:
-            return "the tool that took too long is still at work; finish"
+            return "the tool that took too long is still running; finish"
         self._caps = known[name].caps
         most = max(PATIENCE, 6 * self._caps.seconds)
         try:
@@ -104,7 +106,8 @@ class Toolbox:
         return clipped(said, known[name].caps.lines, known[name].caps.width)
 
     def program(self, argv: Sequence[str], *, environment: Mapping[str, str] | None = None) -> Ran:
-        """Runs a program in the folder, where Python, pytest and cargo are available; its output is made `steady`."""
+        """Runs a program in the folder, where Python, pytest and cargo are available; `steady` is applied to its
+        output."""
         ran = self.folder.run(
             argv, seconds=self._caps.seconds, memory_bytes=MEMORY_BYTES, environment=environment
         )
@@ -203,9 +206,8 @@ def relative_name(path: str) -> str:
 
 
 def clipped(text: str, lines: int = LINES, width: int = WIDTH) -> str:
-    """The head and tail of a text, and of each line that is too long, with a note of how much is left out.
-
-    Notes that the text already holds are counted as the lines and characters that they stand for.
+    """The head and tail of a text, and of each line that is too long, with a note of how much is left out. Notes
+    already in the text count as the lines and characters that they stand for.
     """
     rows = text.rstrip("\n").split("\n")
     shown = [_narrow(row, width) for row in rows]
@@ -230,7 +232,7 @@ _NOTE = re.compile(r"\[(?:(\d{1,15}) lines, )?(\d{1,15}) characters left out\]")
 
 
 def _size(text: str) -> tuple[int, int]:
-    """(lines, characters) of a text, each note counted as what it stands for."""
+    """(lines, characters) of a text; a note counts as what it stands for."""
     lines, characters = text.count("\n"), len(text)
     for note in _NOTE.finditer(text):
         whole = note[1] is not None  # a line of its own

@@ -27,14 +27,14 @@ from strop_verify.edits.minimal_diff import unique_hunks
 
 
 class Workspace:
-    """Puts the task's files into a folder and lets the policy use tools there; the changed files are its answer.
+    """Copies the task's files to a folder where the policy uses tools; the changed files are its answer.
 
     tools   "file.py:Class", a Toolbox that replaces the built-in tools
     only    names of the tools that are offered; all if empty
     calls   how calls are written
-    files   whether the prompt names the files; without a tool `read` it also shows those that the task is about
+    files   whether the prompt names the files; without the tool `read`, it also shows those that the task is about
     turns   maximum number of completions
-    tell    whether `test` says what failed of tests that the task does not show
+    tell    whether `test` says what failed in tests that the task does not show
     """
 
     works, counts = "You mend and write code in a folder of files.", "The files are your answer"
@@ -101,7 +101,8 @@ class Workspace:
 
 
 def files_told(task: Task, tree: Tree, tools: Collection[str]) -> str:
-    """A prompt's part on a task's files: their names and, without a tool `read`, the text of those it is about."""
+    """A prompt's section on the task's files: their names and, without the tool `read`, the text of those it is
+    about."""
     told = f"\n\nFiles:\n{clipped(listing(list(tree)))}"
     about = [] if "read" in tools else sorted(task.edit.files) if task.edit else [solution_of(task)]
     texts = ((path, tree[path].decode(errors="replace")) for path in about if tree.get(path))
@@ -187,7 +188,7 @@ def _changes(path: str, before: str | None, after: str | None) -> Iterator[ToolC
 
 
 def _shorter(text: str, old: str, new: str) -> tuple[str, str]:
-    """Both without their common line end and indentation, as far as the old one stays unique in the text."""
+    """Both without their common line end and indentation, as long as the old one stays unique in the text."""
     if old.endswith("\n") and new.endswith("\n") and text.count(old[:-1]) == 1:
         old, new = old[:-1], new[:-1]
     if "\n" not in old + new:

@@ -48,7 +48,7 @@ class ToolWorld(Workspace):
         self.box = self.kind(self.task, services)
 
     def result(self, effect: UseTool, said: str) -> Next:
-        """Records the call, then continues as a workspace does."""
+        """Records the call, then continues like a workspace."""
         self.made += [write_call((effect.name, effect.arguments))] if effect.name != "finish" else []
         return super().result(effect, said)
 

@@ -1,5 +1,5 @@
-"""Whether an agent can be trained as it is: one play of a toy task at a play's own endpoint, with an expert in the
-policy's place, and what was seen of it. Nothing is judged, and no model is loaded.
+"""Checks whether an agent can be trained as it is: plays a toy task at a play's own endpoint, with an expert as the
+policy, and reports what it observed. Nothing is judged, and no model is loaded.
 """
 
 import json
@@ -45,7 +45,7 @@ _TAIL = 400
 
 @dataclass(frozen=True)
 class AgentFinding:
-    """One thing that was looked at, whether it is as it must be, and what was seen."""
+    """One check: its name, whether it passed, and what was observed."""
 
     what: str
     right: bool
@@ -60,7 +60,7 @@ class HeardRequest:
     """A request, and how it was answered.
 
     at      seconds after the play began
-    refused what the endpoint said in place of an answer
+    refused the endpoint's reason for not answering
     """
 
     path: str
@@ -72,7 +72,7 @@ class HeardRequest:
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """Its body; empty where that is no JSON object."""
+        """Its body; empty unless that is a JSON object."""
         try:
             found = json.loads(self.body or b"{}")
         except ValueError:
@@ -81,7 +81,7 @@ class HeardRequest:
 
     @property
     def results(self) -> int:
-        """Results of tool calls that it tells."""
+        """Number of tool results in it."""
         messages, items = (self.data.get(name) for name in ("messages", "input"))
         said = [one for some in (messages, items) if isinstance(some, list) for one in some]
         told = [one for one in said if isinstance(one, dict)]
@@ -96,20 +96,20 @@ class HeardRequest:
 
 @dataclass
 class RequestLog:
-    """What comes to an endpoint: ASGI, over its application."""
+    """Records an endpoint's requests, as ASGI middleware."""
 
     began: float = field(default_factory=time.monotonic)
     heard: list[HeardRequest] = field(default_factory=list)
     late: bool = False
-    """Whether the agent was ended because nothing came."""
+    """Whether the agent was ended because it sent nothing."""
 
     @property
     def asked(self) -> list[HeardRequest]:
-        """What asks for answers."""
+        """The requests for answers."""
         return [one for one in self.heard if one.path.startswith("POST")]
 
     def over(self, app: Any) -> Any:
-        """The application, listened to."""
+        """The application with this recorder around it."""
 
         async def listening(scope: Any, receive: Any, send: Any) -> None:
             if scope["type"] != "http":
@@ -136,12 +136,12 @@ class RequestLog:
 
 
 def check_agent(recipe: Recipe) -> Iterator[AgentFinding]:
-    """What was seen of the recipe's agent. Raises UserError where its environment is not `harness`."""
+    """The checks of the recipe's agent. Raises UserError if its environment is not `harness`."""
     if recipe.task_set.environment.type != "harness":
         raise UserError(
-            f"tasks.environment.type={recipe.task_set.environment.type}: an agent is checked in the environment harness"
+            f"tasks.environment.type={recipe.task_set.environment.type}: only the environment harness has agents"
         )
-    # Prompts are counted in no model's tokens; an agent that does not ask is ended here, so that it is heard.
+    # No model counts the prompts' tokens; an agent that sends nothing is ended here, to keep its output.
     most = recipe.play.setup_seconds
     changes = {"max_tokens": None, "setups": 1, "order": "as-ready", "setup_seconds": most + 60}
     recipe = recipe.model_copy(update={"play": recipe.play.model_copy(update=changes)})
@@ -189,14 +189,14 @@ def _asked(asked: Sequence[HeardRequest], changed: bool) -> Iterator[AgentFindin
     )
     for said in dict.fromkeys(_refusal(one) for one in asked if one.status not in (200, 403)):
         yield AgentFinding("refused", False, said)
-    how = "is sent" if any(one.key for one in asked) else "none is sent, and a play's endpoint asks for none"
+    how = "is sent" if any(one.key for one in asked) else "none is sent, and a play's endpoint needs none"
     yield AgentFinding("key", True, how)
     tools = next((one.tools for one in answered if one.tools), [])
     results = max((one.results for one in asked), default=0)
     if not tools:
         yield AgentFinding("tools", True, "none is offered; the answer is read as text")
     elif results or len(answered) > 1:
-        told = f"results of calls that came back: {results or ('told as text' if changed else 0)}"
+        told = f"results of calls returned: {results or ('written as text' if changed else 0)}"
         yield AgentFinding("tools", bool(results) or changed, f"{', '.join(tools)[:200]}; {told}")
 
 
@@ -204,12 +204,14 @@ def _changed(harness: Harness, rollout: Rollout) -> AgentFinding:
     wanted, broken = TASK.reference.strip(), str(TASK.metadata["broken"]).strip()
     what = "answer" if harness.by == "message" else "files"
     if rollout.answer.strip() == wanted:
-        return AgentFinding(what, True, "as the policy said")
+        return AgentFinding(what, True, "as in the policy's answer")
     if rollout.answer.strip() in ("", broken):
         why = "" if rollout.stop_reason == "answered" else f" (the play ended: {rollout.stop_reason})"
-        fault = f"nothing was changed in the folder{why}: what the policy said was not understood, or not carried out"
+        fault = f"nothing was changed in the folder{why}: the agent did not understand or carry out the policy's answer"
         return AgentFinding(what, False, f"{fault}. {_printed(harness)}")
-    return AgentFinding(what, False, f"solution.py is not as the policy said: {rollout.answer[:200]!r}")
+    return AgentFinding(
+        what, False, f"solution.py differs from the policy's answer: {rollout.answer[:200]!r}"
+    )
 
 
 def _ended(harness: Harness, rollout: Rollout, asked: Sequence[HeardRequest]) -> AgentFinding:
@@ -217,7 +219,7 @@ def _ended(harness: Harness, rollout: Rollout, asked: Sequence[HeardRequest]) ->
     own = sum(event.seconds for turn in rollout.turns for event in turn.events)
     said = [f"{len(rollout.turns)} turns", f"start {asked[0].at:.1f} s", f"between turns {own:.1f} s"]
     said += [f"status {ran.status}"] if ran else []
-    said += ["it asked on after its last turn"] if any(one.status == 403 for one in asked) else []
+    said += ["it kept asking after its last turn"] if any(one.status == 403 for one in asked) else []
     return AgentFinding("end", True, ", ".join(said))
 
 
@@ -231,18 +233,18 @@ def _refusal(one: HeardRequest) -> str:
 
 
 def _silent(harness: Harness, heard: Sequence[HeardRequest]) -> str:
-    """Why no request came, as far as that can be seen."""
+    """Why no request came, as far as its output shows."""
     printed = str(harness.ended or "")
-    other = f" (it asked for {heard[0].path})" if heard else ""
+    other = f" (it requested {heard[0].path})" if heard else ""
     hints = [
-        f"it wants a key: tasks.environment.variables={{{one[0]}: none}}"
+        f"it needs a key: tasks.environment.variables={{{one[0]}: none}}"
         if (one := _KEY.search(printed))
         else "no API key was read: its settings must take OPENAI_API_KEY"
         if _NO_KEY.search(printed)
         else "",
-        f"it asks {one[0]}, and reaches nothing but its play's address: give it {{url}}, or OPENAI_BASE_URL"
+        f"it connects to {one[0]}, but can only reach its play's address: pass it {{url}}, or OPENAI_BASE_URL"
         if (one := _URL.search(printed))
-        else "it asks another endpoint, and reaches nothing but its play's: give it {url}, or OPENAI_BASE_URL"
+        else "it connects to another endpoint, but can only reach its play's: pass it {url}, or OPENAI_BASE_URL"
         if _UNREACHED.search(printed)
         else "",
         f"package {one[1]} is not in the jail: tasks.environment.reads"

@@ -16,7 +16,7 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 
 USUAL = ("shown-majority", SHOWN, "majority", "log-prob")
-"""The default selectors: the first whose inputs the task has."""
+"""The default selectors; the first whose inputs the task has is used."""
 
 
 class Unjudged:
@@ -41,7 +41,7 @@ def selector_for(name: str | None, task: Task, inputs: int) -> tuple[str, Select
     selector = _named(name)
     lacks = {
         "shown": 'shows no test (doctests of a file.py, or cases with "shown": true)',
-        "results": "has no shown call of a Python function to make inputs from",
+        "results": "shows no call of a Python function to make inputs from",
     }
     missing = next(
         (need for need in ("shown", "results") if need in selector.needs and not there[need]), None
@@ -49,7 +49,7 @@ def selector_for(name: str | None, task: Task, inputs: int) -> tuple[str, Select
     if missing:
         fits = [one for one in SELECTORS if all(there.get(need, True) for need in SELECTORS[one].needs)]
         raise UserError(
-            f"--select {name}: task {task.id} {lacks[missing]}; take one of {', '.join(fits)}, or a reward"
+            f"--select {name}: task {task.id} {lacks[missing]}; use one of {', '.join(fits)}, or a reward"
         )
     return name, selector
 
@@ -76,7 +76,7 @@ class ChosenAnswer:
     selector: str
     candidates: Candidates
     equals: int
-    """Samples that tie with it, itself included."""
+    """Number of samples that tie with it, itself included."""
 
     @property
     def fails(self) -> bool:

@@ -3,25 +3,25 @@
 Search tasks:
 words         what `strop search` answers: up to three files, each with its best one or two functions or classes
 words-first   the first of these files alone
-bm25-files    the file that BM25 ranks first for the request, whole
-bm25-chunks   the pieces of CHUNK lines that BM25 ranks first, CHUNKS of them
-grep          lines around those that hold most different identifiers of the request, in the files with most
+bm25-files    the whole file that BM25 ranks first for the request
+bm25-chunks   the CHUNKS pieces of CHUNK lines that BM25 ranks first
+grep          lines around those with the most distinct identifiers of the request, in the files with the most
 random        one piece of one file with the ending of a file that matters
-oracle        the places themselves: what the best answer gets
+oracle        the places themselves: the best possible score
 
-BM25 (bm25s, Lucene's variant, k1 1.5, b .75) sees identifiers, and the words that they are made of, of files of
-programs; so do the others.
+BM25 (bm25s, Lucene's variant, k1 1.5, b .75) and the others index the identifiers in source files and the words that
+these are made of.
 
 Next edits:
-repeat  the last change again, elsewhere in the window: where an edit put other words in place of some, the nearest line
-        that still has those; silence where none does
-silent  silence, which earns nothing and loses nothing
+repeat  the last change again, elsewhere in the window: if an edit replaced words, the same change in the nearest line
+        that still has them; else silence
+silent  silence, which gains and loses nothing
 oracle  what the person did next
 
 Tool worlds:
 oracle  the calls of a known plan that change something
-random  RANDOM calls of any tools; texts are words of the request or names of the world
-empty   finish, at once
+random  RANDOM calls of any tools, with words of the request or names of the world as texts
+empty   finish at once
 """
 
 import json

@@ -14,7 +14,7 @@ from strop_verify.core import files
 from strop_verify.core.text import printable
 
 _HEIGHT, _TOP, _LEFT, _BAR, _GAP = 240, 48, 48, 34, 40
-"""Of the plot, above it, left of it; of a bar, and between groups; in pixels."""
+"""In pixels: the plot's height, the space above and left of it; a bar's width and the gap between groups."""
 _PLOT = 340
 """Width of a plot of curves."""
 
@@ -22,8 +22,7 @@ _CSP = "default-src 'none'"
 
 
 def svg(groups: Mapping[str, Sequence[Rate]], *, title: str, note: str) -> str:
-    """Groups of bars from 0 to 100 %, each with its interval as a whisker and its rate above. One colour per
-    model."""
+    """Groups of bars from 0 to 100 %, each with its interval as a whisker and its rate above; one colour per model."""
     models = [rate.model for rate in next(iter(groups.values()), [])]
     group = len(models) * _BAR + _GAP
     right = _LEFT + max(len(groups), 1) * group
@@ -53,7 +52,7 @@ class CurvePanel(NamedTuple):
 
 
 def curves_svg(panels: Sequence[CurvePanel], *, title: str, note: str) -> str:
-    """Plots side by side, from 0 to the highest rate, over the logarithm of the cost; intervals as bands."""
+    """Plots side by side, from 0 to the highest rate over the logarithm of the cost; intervals are bands."""
     names = list(panels[0].curves)
     rates = [rate for panel in panels for points in panel.curves.values() for _, rate in points]
     most = min(1.0, math.ceil(10 * max(0.01, *(rate.high for rate in rates))) / 10)
@@ -68,7 +67,7 @@ def curves_svg(panels: Sequence[CurvePanel], *, title: str, note: str) -> str:
 
 
 def _finished(parts: list[str], names: Sequence[str], top: float, note: str, height: float) -> str:
-    """The SVG with the names of its colours, from `top` down, and the note at its foot."""
+    """The SVG with a legend of its colours from `top` down, and the note at its foot."""
     for at, name in enumerate(names):
         y = top + 20 * at
         parts.append(f'<rect x="16" y="{y}" width="12" height="12" fill="{COLOURS[at % len(COLOURS)]}"/>')
@@ -119,7 +118,7 @@ def write_chart(path: Path, picture: str, title: str) -> None:
 
 
 def html(picture: str, *, title: str) -> str:
-    """A page that shows an SVG."""
+    """A page with an SVG."""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_CSP}"><title>{_safe(title)}</title></head>\n'

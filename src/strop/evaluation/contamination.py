@@ -1,4 +1,4 @@
-"""Contamination: evaluation tasks that a model may have seen in training, by its Strop run or the user's word.
+"""Contamination: evaluation tasks that a model may have seen in training, as known from its Strop run or the user.
 
 Two signs are reported, without correction: tasks published before the end of the model's training data
 (`model.cutoff`), with separate rates before and after that day, as in LiveCodeBench (arXiv 2403.07974, section 4);
@@ -55,10 +55,10 @@ def seen(
 ) -> Contamination | None:
     """The tasks that a model may have seen; None if nothing is known.
 
-    recipe      the evaluation's for this model, whose model.cutoff counts first, and then the run's
-    name        as the model was named: a run or a model in it tells what it was trained on
-    trained_on  a task set, all of it, in place of the run's training tasks
-    say         gets a line where the run's training tasks cannot be read; a bad `trained_on` raises UserError
+    recipe      the evaluation's for this model; its model.cutoff takes precedence over the run's
+    name        the model's name: a run, or a model in one, tells what it was trained on
+    trained_on  a whole task set, in place of the run's training tasks
+    say         gets a line if the run's training tasks cannot be read; a bad `trained_on` raises UserError
     """
     cutoff, source, training = recipe.model.cutoff, "", None
     if (run := _trained_by(recipe, name)) is not None:

@@ -2,11 +2,11 @@
 
 Controls on the same tasks:
 
-resampled  the same model without what its environment says: for each play answers in one turn, until they have at least
-           as many sampled tokens as the play had. It is solved if any of them passes all tests, which nobody could know
-           without those tests: more than fair to the control.
+resampled  the same model without its environment's feedback: for each play, answers in one turn until they have at
+           least as many sampled tokens as the play. It is solved if any of them passes all tests; knowing which one
+           needs those tests, so this favours the control.
 room       the model before training, with more tokens for an answer (`strop.training.evaluations`)
-ceiling    the best possible in one turn, on tasks that say so: 1 of `metadata["options"]` (`needs-feedback`)
+ceiling    the best possible in one turn, on tasks that state it: 1 of `metadata["options"]` (`needs-feedback`)
 """
 
 import time
@@ -32,8 +32,8 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 
 Play = Callable[[Sequence[Task], int, SamplingParams, str], Iterable[Rollout]]
-"""(tasks, answers a task, sampling, tag) -> rollouts in any order, each with its verdict. The tag tells apart the plays
-of one evaluation and goes into the seeds: "sampled" and "greedy", "resampled.0", ..."""
+"""(tasks, answers a task, sampling, tag) -> rollouts in any order, each with its verdict. The tag distinguishes the
+plays of one evaluation and enters the seeds: "sampled" and "greedy", "resampled.0", ..."""
 
 SeededPlay = Callable[..., Iterable[Rollout]]
 """(tasks, answers a task, sampling, *, seed, tag) -> the same, as `rollouts.dispatcher.Dispatcher.play`. A rollout's
@@ -54,9 +54,9 @@ def resampled(
 ) -> Evaluation:
     """The control of an evaluation, given the sampled tokens of its plays.
 
-    Greedy plays are also resampled at `params`: a greedy answer would only repeat itself. Solved plays are not
-    sampled further. `see` gets each answer with the (task, index) of the play beside which it stands, -1 for a greedy
-    one. Raises nothing of its own.
+    Greedy plays are also resampled at `params`: a greedy answer would only repeat itself. Solved plays are not sampled
+    further. `see` gets each answer with the (task, index) of its play, index -1 for a greedy one. Raises nothing of its
+    own.
     """
     left = {(task, index): tokens for (task, index), tokens in sampled.items()}
     left |= {(task, -1): tokens for (task, _), tokens in greedy.items()}
@@ -190,7 +190,8 @@ def evaluate_with(
     on_rollout: Callable[[Rollout], None],
     control: SeededPlay | None = None,
 ) -> Evaluation:
-    """`evaluate` with a recipe's settings; `play` and `control` are such as `rollouts.dispatcher.Dispatcher.play`."""
+    """`evaluate` with a recipe's settings; `play` and `control` are functions like
+    `rollouts.dispatcher.Dispatcher.play`."""
     config = recipe.evaluation
 
     def seeded(play: SeededPlay) -> Play:
@@ -254,7 +255,7 @@ class _PlayTally:
         self.spent: dict[tuple[str, int], int] = {}
         """Sampled tokens by (task id, index)."""
         self._passed_at: Counter[int] = Counter()
-        """Plays by the turn, from 1, whose answer passed first; 0 if none did."""
+        """Number of plays by the turn, from 1, whose answer passed first; 0 if none did."""
         self._turns = 0
         self._second: list[bool] = []
         """For plays with two answers, whether the second repeats the first."""
@@ -291,7 +292,7 @@ class _PlayTally:
 
     @property
     def tokens(self) -> int:
-        """Sampled in all."""
+        """Total sampled tokens."""
         return sum(self.spent.values())
 
     def _count_turns(self, rollout: Rollout) -> None:

@@ -1,13 +1,12 @@
-"""Counts answers that bypass their task instead of solving it, by parse tree, in Rust and Python.
+"""Counts Rust and Python answers that bypass their task instead of solving it, by these signs in the parse tree. The
+first two are searched for outside test modules.
 
-It looks for these signs, the first two in code outside test modules:
-
-gives up     a function's body is nothing, or nothing but `todo!()`, `unimplemented!()` or `panic!()`; in Python `pass`
-             or `raise NotImplementedError`
-input table  the code compares with, or matches on, at least `TABLE` literals that the hidden tests hold and the
-             reference solution does not: the tests' inputs written down, with their answers
-idle tests   where the answer's own tests judge it (Rust): it has a test module, and no test in it runs, for want of
-             `#[test]` or because of `#[ignore]`
+gives up     a function's body is empty, or only `todo!()`, `unimplemented!()` or `panic!()`; in Python, `pass` or
+             `raise NotImplementedError`
+input table  the code compares with, or matches on, at least `TABLE` literals of the hidden tests that the reference
+             solution lacks: the tests' inputs written down with their answers
+idle tests   if the answer's own tests judge it (Rust): it has a test module, but no test in it runs, because `#[test]`
+             is missing or `#[ignore]` is set
 """
 
 import ast
@@ -139,7 +138,7 @@ def _compared(function: Node) -> set[str]:
 
 
 def _gives_up(answer: str) -> bool:
-    """Whether a function's body is empty, or only raises that it is missing."""
+    """Whether a function's body is empty, or only raises an error that it is missing."""
     return any(
         _empty(node)
         for node in _nodes(answer)

@@ -18,7 +18,7 @@ from strop.evaluation.statistics import Estimate
 from strop.evaluation.table import new_table
 
 WINDOW = 5
-"""Steps per point, as tasks differ from step to step."""
+"""Steps per point, since tasks differ from step to step."""
 _ROWS = 12
 
 
@@ -46,7 +46,7 @@ def hacking_curve(lines: Iterable[Mapping[str, Any]]) -> dict[str, list[float]] 
 
 
 def hacking_table(curve: Mapping[str, list[float]]) -> Table:
-    """Some steps of it, for a terminal."""
+    """Some of its steps, for a terminal."""
     table = new_table("hacking curve", "step", "root of KL", "reward", "passed")
     count = len(curve["step"])
     for at in sorted({round(n * (count - 1) / (_ROWS - 1)) for n in range(_ROWS)}):
@@ -57,7 +57,7 @@ def hacking_table(curve: Mapping[str, list[float]]) -> Table:
 
 
 def write_hacking(path: Path, curve: Mapping[str, list[float]], *, title: str) -> None:
-    """Writes an SVG of both over the distance; the reward between its lowest and its highest value."""
+    """Writes an SVG of both over the distance, the reward scaled from its lowest to its highest value."""
     low, high = min(curve["proxy"]), max(curve["proxy"])
     scaled = [(value - low) / ((high - low) or 1.0) for value in curve["proxy"]]
 

@@ -1,9 +1,9 @@
-"""What a search sub-agent saves a main agent: how soon it sees the lines that matter, with the tool and by itself.
+"""What a search sub-agent saves a main agent: how soon it sees the lines that matter, with the tool and without.
 
-The main agent is a rule, so that both ways differ by the tool alone. By itself it greps the question's words, eight in
-a turn, and then reads the files in which most of the rarer ones stand, a page a turn, from the first line found. With
-the tool it asks that first and reads on from what it names; then it goes on by itself. It ends when it has seen a line
-of the truth, or after `TURNS` turns: what it would do with it is not measured.
+The main agent is a rule, so that only the tool makes the difference. Without the tool it greps for the question's
+words, eight per turn, and then reads the files with most of the rarer ones, a page per turn, from the first line found.
+With the tool it calls that first and reads from the places that it names; then it continues as without. It ends once it
+has seen a line of the truth, or after `TURNS` turns. What it would do with the line is not measured.
 """
 
 import re
@@ -25,16 +25,17 @@ from strop_verify.core.task import Task
 from strop_verify.sandbox.programs import Programs
 
 TURNS = 12
-"""Of a search; one that has not found by then has not found."""
+"""Maximum turns of a search; one that has found nothing by then counts as failed."""
 MEASURES = ("found", "turns", "characters", "seconds")
 Ask = Callable[[Path, str], tuple[Ranges, str]]
-"""The tool: from a folder and a question, the places and the text that the main agent is shown."""
+"""The tool: takes a folder and a question, returns the places and the text shown to the main agent."""
 _ROW = re.compile(r"(?m)^(.+?):(\d+): ")
 
 
 @dataclass(frozen=True)
 class SearchTaken:
-    """One search of the main agent. `characters` are those that it was shown, whose tokens a model would read."""
+    """One search of the main agent. `characters`: the length of all text shown to it, which a model would read as
+    tokens."""
 
     found: bool
     turns: int
@@ -51,7 +52,7 @@ class _Agent:
         self.seen = 0
 
     def search(self, ask: Ask | None) -> SearchTaken:
-        """Searches to the end; `ask`: the tool, if there is one."""
+        """Runs the search to its end; `ask`: the tool, if there is one."""
         began, turns, found = time.perf_counter(), 0, False
         for turns, found in enumerate(self._turns(ask), 1):
             if found or turns == TURNS:
@@ -95,7 +96,7 @@ class _Agent:
 def compared(
     tasks: Sequence[Task], ask: Ask, done: Callable[[int], None] = lambda count: None
 ) -> tuple[dict[str, Estimate], dict[str, Estimate], dict[str, Difference]]:
-    """({measure: mean} of the main agent by itself, with the tool, and the paired differences)."""
+    """({measure: mean} of the main agent without the tool, with it, and the paired differences)."""
     alone, helped = list[SearchTaken](), list[SearchTaken]()
     threads, programs = Threads(), Programs()
     try:

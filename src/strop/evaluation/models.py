@@ -36,14 +36,14 @@ _COSTS: dict[str, Callable[[Evaluation], str]] = {
     "errors": lambda result: f"{result.error_rate:.1%}",
     "seconds": lambda result: f"{result.seconds:.1f}",
 }
-"""Columns at the end of a row, without intervals; errors only where there are any."""
+"""Columns at the end of a row, without intervals; errors only if there are any."""
 
 Paired = Mapping[str, Mapping[str, Difference]]
 """{model: {key: difference from the first model}}"""
 
 
 class Rate(NamedTuple):
-    """One bar of a chart: a model and its rate, None where it has none."""
+    """One bar of a chart: a model and its rate, None if it has none."""
 
     model: str
     estimate: Estimate | None
@@ -59,8 +59,8 @@ def show_all(
 ) -> None:
     """Prints the results of models on the same tasks: each compared with the first, bars below.
 
-    `labels` renames stages in heads, such as {"lint": "clippy"}. The lines of `footer` come below the table, then what
-    each model may have seen of the tasks.
+    `labels` renames stages in heads, such as {"lint": "clippy"}. Below the table come the lines of `footer`, then the
+    tasks that each model may have seen.
     """
     name, *others = results
     paired = {other: compare(results[name], results[other]) for other in others}
@@ -80,7 +80,7 @@ def show_all(
 
 
 def stage_rates(results: Mapping[str, Evaluation]) -> dict[str, list[Rate]]:
-    """{stage: one rate per model} for the stages of any model; of sampled answers, else of greedy ones."""
+    """{stage: one rate per model} for the stages of any model: of sampled answers, else of greedy ones."""
     keys = {name: result.first_stage_keys for name, result in results.items()}
     return {
         stage: [

@@ -1,19 +1,19 @@
 """The stages of an answer (build, lint, base, test, score), and whether it passed each of them.
 
-For build and lint, the stage of the verdict decides; a stage that was never reached is not passed. For test, the whole
-verdict decides, so answers that were refused although their tests were green (unsafe code, tests that assert nothing)
-do not pass here either; the test rate is pass@1.
+Build and lint are the verdict's stages; a stage that was never reached is not passed. Test is the whole verdict, so
+answers that were refused although their tests were green (unsafe code, tests that assert nothing) do not pass here
+either; the test rate is pass@1.
 
 `base` exists for tasks that record how many of their first tests are the base set (`metadata["base_tests"]`): whether
 those passed, whatever happened in the extra tests after them. This gives HumanEval and HumanEval+ (EvalPlus, arXiv
 2305.01210) from one run of the tests.
 
 `score` exists for tasks whose check says how good an answer is (`Verdict.score`): that number; 0 without an answer.
-Those of searches and of next edits have numbers of their own (`HALVES` and `NUMBERS` of `core.checks.comparison`).
+Searches and next edits have numbers of their own (`HALVES` and `NUMBERS` of `core.checks.comparison`).
 
 `pairs` exists for labels of tasks in pairs (`metadata["pair"]`), such as a function before and after a security fix:
-the share of pairs whose members are both right (P-C of PrimeVul, arXiv 2403.18624). One label for both scores
-nothing.
+the share of pairs whose members are both right (P-C of PrimeVul, arXiv 2403.18624). Giving both the same label scores
+0.
 """
 
 from collections.abc import Set
@@ -29,7 +29,7 @@ STAGES = ("build", "lint", "base", "test", *SHARES)
 """In the order in which they run; numbers that are not stages come last."""
 
 SIGNED = frozenset(name for name in NUMBERS if name.startswith(("saved", "utility")))
-"""The ones that are not shares in [0, 1]."""
+"""Those that are not shares in [0, 1]."""
 
 PAIRS = "pairs"
 
@@ -58,7 +58,7 @@ def base_tests(task: Task) -> int:
 
 
 def pair_of(task: Task) -> str:
-    """The pair that the task is a member of; "" for none."""
+    """The pair that the task belongs to; "" for none."""
     pair = task.metadata.get("pair")
     return pair if isinstance(pair, str) and task.check.answer == "label" else ""
 

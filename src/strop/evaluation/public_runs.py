@@ -88,7 +88,7 @@ def key_of(task: Task, answer: str, inputs: int) -> str:
 
 
 def shown_part(task: Task) -> Task | None:
-    """The task with only its shown tests, and without its reference; None if it shows none."""
+    """The task with only its shown tests and without its reference; None if it shows no test."""
     marked = any(test.shown for test in task.check.effective().single_tests())
     if not marked and "public_tests" not in task.metadata:
         return None
@@ -96,8 +96,8 @@ def shown_part(task: Task) -> Task | None:
 
 
 def public_parts(task: Task, inputs: int) -> tuple[Task | None, Task | None]:
-    """What judges answers by the shown tests, and what asks what they return on public inputs; None where there is
-    no such thing.
+    """The task that judges answers by the shown tests, and the one that runs them on public inputs; None if there is no
+    such task.
     """
     public = shown_part(task)
     return public, public and _behaviour(public, inputs)
@@ -106,7 +106,7 @@ def public_parts(task: Task, inputs: int) -> tuple[Task | None, Task | None]:
 def public_runs(
     verifier: Verifier, answers: Iterable[tuple[Task, str]], *, inputs: int, known: Container[str] = ()
 ) -> Iterator[PublicRun | None]:
-    """Runs every distinct answer whose key is not `known`; None for one that the grader failed to judge."""
+    """Runs every distinct answer whose key is not `known`; None for an answer that the grader failed to judge."""
     seen: set[str] = set()
     parts: dict[str, tuple[Task | None, Task | None]] = {}
 
@@ -143,8 +143,8 @@ def public_runs(
 
 
 def with_rewards(name: str, found: Sequence[tuple[Task, Rollout, PublicRun]]) -> list[PublicRun]:
-    """The runs with a reward's values, which is asked once for all. It is given the task with its shown tests alone,
-    the rollout without a verdict, and the verdict *unjudged*. Raises UserError for a reward that cannot be asked.
+    """The runs with a reward's values, from one call for all. The reward gets the task with only its shown tests, the
+    rollout without a verdict, and the verdict *unjudged*. Raises UserError for an unusable reward.
     """
     rubric = WeightedRubric.from_names([(name, 1.0)])
     parts = {task.id: _shown_alone(task) for task, _, _ in found}

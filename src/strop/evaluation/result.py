@@ -52,14 +52,14 @@ class TaskCounts(Record):
     greedy: bool | None = None
     """Whether the greedy answer passed; None if not requested or not scored."""
     stages: dict[str, int | float] = Field(default_factory=dict)
-    """How many of the `n` passed build, lint, base and test, and the sum of their scores; only stages that the task
-    has, empty if n is 0."""
+    """How many of the `n` passed build, lint, base and test, and the sum of their scores. Holds only the task's
+    stages; empty if n is 0."""
     greedy_stages: dict[str, bool | float] = Field(default_factory=dict)
     """Whether the greedy answer passed them, and its score; empty if `greedy` is None."""
 
 
 class ByTurn(Record):
-    """Results of plays of several turns, by the verdicts that their environment requested."""
+    """Results of plays with several turns, by the verdicts that their environment requested."""
 
     passed: list[float]
     """Share of the plays that had passed after the first turn, the second, ..."""
@@ -107,9 +107,9 @@ class Evaluation(Record):
 
     @property
     def stage_keys(self) -> list[str]:
-        """Names of the rates by stage: build, lint, base, test, score of sampled answers, greedy-build, ... of others.
-
-        Only stages that a task has: Python answers are not linted. Last `pairs`, where there are pairs.
+        """Names of the rates by stage: build, lint, base, test and score of sampled answers, greedy-build, ... of
+        greedy ones. Only stages that some task has (Python answers are not linted); `pairs` comes last, if there are
+        pairs.
         """
         sampled = [name for name in STAGES if any(name in t.stages for t in self.counts)]
         greedy = [name for name in STAGES if any(name in t.greedy_stages for t in self.counts)]
@@ -135,9 +135,9 @@ class Evaluation(Record):
     def values(self, key: str, topic: str | None = None, tasks: Set[str] | None = None) -> dict[str, float]:
         """The key's value for each task that has one, in the tasks' order; only those of a topic, or among `tasks`.
 
-        pass@k needs k scored answers: a task that lost some to grader errors is left out of the larger k. The value
-        of a stage is the share of the task's scored answers that passed it; that of `pairs` is by the pair's name:
-        how often both of its independently sampled members are right.
+        pass@k needs k scored answers: a task that lost some to grader errors is left out of the larger k. The value of
+        a stage is the share of the task's scored answers that passed it; `pairs` is keyed by the pair's name: how often
+        both of its independently sampled members are right.
         """
         of_topic = [t for t in self.counts if topic is None or t.topic == topic]
         chosen = [t for t in of_topic if tasks is None or t.task_id in tasks]
@@ -166,7 +166,7 @@ class Evaluation(Record):
 
     @property
     def accept_rates(self) -> dict[str, Estimate]:
-        """Of next edits, {name: accepted suggestions over those that were shown}, by the user's rule."""
+        """For next edits, {name: accepted suggestions / shown ones}, by the user's rule."""
         found: dict[str, Estimate] = {}
         for name, rule in (("accept rate", "accepted"), ("kept", "kept"), ("exact", "exact")):
             keys = self.first_stage_keys
@@ -230,14 +230,14 @@ class Evaluation(Record):
         return {"tasks": sum(t.topic == topic for t in self.counts), **self._rates(topic)}
 
     def _by_cutoff(self, cutoff: str) -> dict[str, Set[str]]:
-        """Ids of the tasks dated up to the cutoff and after it; undated ones are in neither."""
+        """Ids of the tasks dated up to the cutoff, and of those after it; undated ones are in neither."""
         dated = [task for task in self.counts if task.date]
         before = {task.task_id for task in dated if task.date <= cutoff}
         return {"before": before, "after": {task.task_id for task in dated} - before}
 
     def _contamination_json(self, found: Contamination) -> dict[str, Any]:
         """{"cutoff", "undated", "before": part, "after": part, "source", "compared", "similar", "similar_tasks",
-        "note"}; a part is {"tasks", key: rate, "intervals"}. What is not known is left out.
+        "note"}; a part is {"tasks", key: rate, "intervals"}. Unknown parts are left out.
         """
         report: dict[str, Any] = {}
         if found.cutoff is not None:
@@ -286,14 +286,14 @@ def rates_json(estimates: Mapping[str, Estimate | None]) -> dict[str, Any]:
 def compare(
     before: Evaluation, after: Evaluation, keys: Sequence[str] | None = None, tasks: Set[str] | None = None
 ) -> dict[str, Difference]:
-    """After minus before by paired bootstrap over the tasks that both have a value for, for every key of both; only
-    those among `tasks`, where given.
+    """After minus before for every key of both, by paired bootstrap over the tasks with a value in both, limited to
+    `tasks` if given.
 
     Raises UserError if the two were not evaluated on the same tasks.
     """
     ours, theirs = ({t.task_id for t in e.counts} for e in (before, after))
     if ours != theirs:
-        alone = f"{len(ours ^ theirs)} tasks are in one evaluation only"
+        alone = f"{len(ours ^ theirs)} tasks are in only one evaluation"
         raise UserError(f"cannot compare: {alone}; use the same --tasks and --limit")
     found: dict[str, Difference] = {}
     shared = {*after.keys, *after.stage_keys}

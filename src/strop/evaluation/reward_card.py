@@ -3,11 +3,12 @@ signals.
 
     within   AUC within a task: the chance that an answer that passed scores above one of its task that failed, ties
              1/2; mean over the tasks that have both
-    pooled   AUC over all answers: it also counts how well tasks are told apart, which no choice among answers needs
+    pooled   AUC over all answers: also measures how well tasks are told apart, which choosing among answers does not
+             need
     hard     pairs that both compile and differ by at most a tenth in length
     flips    share of pairs whose order changes when one of the two is augmented (`code.near.augmentations`)
-    best of  the exact accuracy of the highest score among k samples, for every k, with how far that is from the policy:
-             KL = log k - (k - 1) / k (Gao et al., arXiv 2210.10760)
+    best of  the exact accuracy of the highest score among k samples, for every k, with its distance from the policy: KL
+             = log k - (k - 1) / k (Gao et al., arXiv 2210.10760)
 
 Intervals are over tasks, by bootstrap; differences are paired by task.
 """
@@ -42,7 +43,7 @@ Scorer = Callable[[Sequence[tuple[str, str]]], list[float]]
 """Scores of (prompt, answer), in order."""
 Status = Callable[[str, int, int], None]
 Owners = NDArray[np.int64]
-"""Of each answer the number of its task."""
+"""Each answer's task number."""
 Flags = NDArray[np.bool_]
 
 MODEL = "reward model"
@@ -51,7 +52,7 @@ FEW = 4
 LIKE = 0.1
 """Largest difference in length in a hard pair, as a share of the longer text."""
 POOLED, TOGETHER = 1000, 256
-"""Resamples of the pooled AUC, and answers that are scored in one call."""
+"""Resamples of the pooled AUC, and number of answers scored in one call."""
 CHANCE = 0.5
 
 _BASELINES: Mapping[str, Callable[[ComparedAnswer], float | None]] = {
@@ -72,7 +73,7 @@ def reward_card(
     confidence: float = 0.95,
     status: Status = lambda text, done, total: None,
 ) -> dict[str, Any]:
-    """The card as JSON values, of tasks of which at least one has a pair; an interval is [low, high]."""
+    """The card as JSON values; at least one task must have a pair. An interval is [low, high]."""
     ways = {"resamples": resamples, "confidence": confidence}
     texts = [(one.prompt, answer.text) for one in tasks for answer in one.answers]
     started = time.perf_counter()
@@ -331,7 +332,7 @@ def _flipped(
     bad: tuple[ComparedAnswer, float],
     dressed: Mapping[tuple[str, str], float],
 ) -> list[float]:
-    """For a pair: whether the order changes when either is augmented, for each that can be."""
+    """For a pair: whether its order changes when either is augmented, for each that can be."""
     if not good[0].passed or bad[0].passed:
         return []
     before = np.sign(good[1] - bad[1])
@@ -346,7 +347,7 @@ def _flipped(
 def _best_of(
     tasks: Sequence[ComparedAnswers], owner: Owners, signals: Mapping[str, Floats], ways: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Of the tasks with as many samples as the median has; equal answers count as often as they were sampled."""
+    """For the tasks with at least the median number of samples; equal answers count as often as they were sampled."""
     counts = [sum(answer.count for answer in one.answers) for one in tasks]
     most = int(np.median(counts))
     kept = [number for number, count in enumerate(counts) if count >= most]

@@ -34,7 +34,7 @@ from strop_verify.core.task import Task
 
 @dataclass(frozen=True)
 class JudgedCandidates:
-    """One task's samples with correctness and cost, which no selector sees."""
+    """One task's samples with correctness and cost, which selectors do not see."""
 
     task_id: str
     candidates: Candidates
@@ -43,12 +43,12 @@ class JudgedCandidates:
     tokens: Floats
     """(n,): sampled."""
     cpu: Mapping[str, float]
-    """CPU seconds of one sample: of "shown" tests, on public inputs ("results"), of all tests ("truth"), of what its
-    environment had run ("play"), and of each reward."""
+    """CPU seconds of one sample: for "shown" tests, on public inputs ("results"), for all tests ("truth"), for runs
+    of its environment ("play"), and for each reward."""
 
     @property
     def worth(self) -> Floats:
-        """(n, 2): passed; passed the shown tests and failed others."""
+        """(n, 2): passed; passed the shown tests but failed others."""
         shown = np.array([bool(one.shown) and all(one.shown) for one in self.candidates.samples])
         return np.stack([self.passed, shown * (1 - self.passed)], axis=1)
 
@@ -58,11 +58,11 @@ class SelectorCurve(Record):
 
     accuracy: Means
     false_positives: Means
-    """Share of tasks whose chosen sample passes the shown tests and fails others."""
+    """Share of tasks whose chosen sample passes the shown tests but fails others."""
     samples: list[int]
     """Samples per choice."""
     cpu_seconds: list[float]
-    """Of sampling, in this process, and of the jailed runs that the choice needs; mean over tasks."""
+    """CPU seconds of sampling, in this process, and of the jailed runs that the choice needs; mean over tasks."""
     differences: dict[str, Differences]
     """{"random", "shown": this minus that selector}, at the same k."""
 
@@ -81,7 +81,7 @@ class Scaling(Record):
     per_task: dict[str, dict[str, list[float]]]
     """{selector: {task id: accuracy at every k}}"""
     rounds: Rounds | None = None
-    """Of plays with feedback: their rounds beside blind resampling."""
+    """For plays with feedback: their rounds compared with blind resampling."""
 
     def as_json(self) -> dict[str, Any]:
         """The numbers as JSON values, without those of each task; an interval is [low, high]."""
@@ -99,7 +99,7 @@ def judged_candidates(
 ) -> tuple[list[JudgedCandidates], dict[str, int]]:
     """The samples of each task, and how many tasks were left out by cause: those with a sample that was not judged.
 
-    Of rollouts with one index, a sampled and a greedy one, the first counts.
+    Of a sampled and a greedy rollout with the same index, the first counts.
     """
     found: dict[str, dict[int, Rollout]] = {}
     says = False
@@ -159,10 +159,10 @@ def scaling(
     resamples: int = 10_000,
     confidence: float = 0.95,
 ) -> Scaling:
-    """The curves of every selector whose inputs some task has; on a task without them it takes any sample.
+    """The curves of every selector whose inputs some task has; on a task without them it picks at random.
 
     sampling_cpu  CPU seconds that a sampled token cost
-    rewards       that choose, too, by name
+    rewards       rewards that also choose, by name
     """
     asked = {**SELECTORS, **{name: by_reward(name) for name in rewards}}
     fit = {name: one for name, one in asked.items() if any(one.fits(task.candidates) for task in judged)}
@@ -228,7 +228,7 @@ def scaling_json(
 
 
 def why_not(selector: Selector) -> str:
-    """Why the selector has nothing to choose by."""
+    """Why the selector cannot choose."""
     why = {"logprob": "the policy gives no log-probabilities", "shown": "no task shows a test",
            "results": "no task has public inputs of a Python function"}  # fmt: skip
     return "; ".join(why.get(need, "the reward gives no value") for need in sorted(selector.needs))

@@ -28,7 +28,7 @@ def show_scaling(results: Mapping[str, Scaling], *, title: str) -> None:
         show_columns(partial(_columns, found), f"{title}: {name}", printable("\n".join(lines)))
         if found.rounds is not None:
             said = (
-                f"{found.rounds.tasks} tasks; resampled: single answers until they have as many tokens; of both the "
+                f"{found.rounds.tasks} tasks; resampled: single answers until they have as many tokens; both take the "
                 "first answer that passes the shown tests"
             )
             show_columns(partial(_rounds, found.rounds), f"rounds: {name}", said)

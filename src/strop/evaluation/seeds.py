@@ -9,7 +9,7 @@ from strop.evaluation.result import Evaluation
 from strop_verify.core.errors import UserError
 
 T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
-"""Quantiles .975 of Student's t with 1, 2, ... degrees of freedom; beyond them the last is taken."""
+"""Quantiles .975 of Student's t with 1, 2, ... degrees of freedom; the last is used beyond them."""
 
 
 class Pooled(NamedTuple):
@@ -30,7 +30,7 @@ class Pooled(NamedTuple):
 
 
 def pooled(pairs: Sequence[tuple[Evaluation, Evaluation]]) -> dict[str, Pooled]:
-    """{rate: the second minus the first of each pair}, one pair per seed, over the tasks with a value in all.
+    """{rate: second minus first of each pair}, one pair per seed, over the tasks with a value in all.
 
     Raises UserError if seeds were evaluated on different tasks.
     """
@@ -49,7 +49,7 @@ def pooled(pairs: Sequence[tuple[Evaluation, Evaluation]]) -> dict[str, Pooled]:
 
 
 def crossed(differences: Sequence[Sequence[float]], resamples: int = 10_000, seed: int = 0) -> Pooled:
-    """Of differences (seeds, tasks)."""
+    """The mean of differences (seeds, tasks)."""
     array = np.asarray(differences, dtype=np.float64)
     runs, tasks = array.shape
     random = np.random.default_rng(seed)

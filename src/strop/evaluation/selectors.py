@@ -1,22 +1,22 @@
-"""Selectors: which of k samples is the answer? And their expected accuracy over all subsets of k of n samples.
+"""Selectors choose one of k samples; also computes their expected accuracy over all subsets of k of n samples.
 
 A selector gets `Candidates`: what a user would have; the type has no field for hidden tests. It scores the samples of
-each subset; the highest score is chosen, ties are broken at random, so nothing depends on the samples' order.
+each subset. The highest score is chosen and ties are broken at random, so the samples' order does not matter.
 
-    first           the first; no other is sampled: pass@1
-    random          any one, for the same accuracy at the cost of all: the baseline of every choice
-    log-prob        highest sum of the tokens' log-probabilities; log-prob-mean the mean of a token
+    first           the first sample only: pass@1
+    random          any sample: the accuracy of one at the cost of all, the baseline of every selector
+    log-prob        highest sum of the tokens' log-probabilities; log-prob-mean: highest mean
     shown           most shown tests passed
     majority        MBR-exec (Shi et al. 2022, arXiv 2204.11454): most samples with the same results on the public
                     inputs, itself included, then the sum of log-probabilities
-    shown-majority  the same among those that pass most shown tests
-    a reward        by its name, such as model:PATH: the highest value of a learned reward, which is given no more
+    shown-majority  the same among the samples that pass most shown tests
+    a reward        by its name, such as model:PATH: the highest value of a learned reward, which gets the same inputs
     codet           CodeT (Chen et al. 2022, arXiv 2207.10397): sqrt(|S|) |T| of the samples S that pass the same
                     tests T, both with multiplicity; sets of equal score are merged
 
-Deviations: 1. MBR-exec's inputs are made from the shown calls, and samples that return on no input have no say.
-2. CodeT's tests are not written by the model: each result that a sample returned is its test of that input, with what
-it returned as the expected value. So a subset holds the tests of its own samples.
+Deviations: 1. MBR-exec's inputs are made from the shown calls, and samples that return on no input do not count.
+2. CodeT's tests are not written by the model: each result that a sample returned is its test of that input, with that
+   result as the expected value. So a subset holds the tests of its own samples.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ Members = NDArray[np.bool_]
 SUBSETS = 1000
 """Maximum subsets of one size; all, if there are fewer."""
 _WIDE = 1 << 40
-"""Of the random numbers whose sum stands for a set of tests: sums of 8,000 are exact in a float."""
+"""Bound of the random numbers whose sum identifies a set of tests: sums of 8,000 are exact in a float."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class PublicSample:
     shown: tuple[bool, ...]
     """Which of the shown tests it passed."""
     results: tuple[str | None, ...]
-    """Its result on each public input, as a canonical text; None if it returned nothing."""
+    """Its result on each public input as canonical text; None if it returned nothing."""
     rewards: Mapping[str, float] = field(default_factory=dict)
     """Values of rewards, which saw no hidden test, by name."""
 
@@ -72,7 +72,7 @@ class Candidates:
 
     @cached_property
     def tests(self) -> tuple[Floats, Floats]:
-        """(passed, written), both (n, tests): 1 where a sample passes a test, and how often it wrote it."""
+        """(passed, written), both (n, tests): 1 where a sample passes a test; how often it wrote the test."""
         known = {pair: number for number, pair in enumerate(sorted(set().union(*map(_pairs, self.samples))))}
         table = np.zeros((len(self.samples), len(known)))
         for number, sample in enumerate(self.samples):
@@ -81,7 +81,7 @@ class Candidates:
 
     @cached_property
     def logprobs(self) -> Floats:
-        """(n,); 0 where the policy does not say."""
+        """(n,); 0 where the policy gives none."""
         return np.array([sample.logprob or 0.0 for sample in self.samples])
 
     @cached_property
@@ -92,13 +92,13 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Selector:
-    """How samples are scored: (candidates, members) -> (subsets, n); what is no member does not count."""
+    """Scores samples: (candidates, members) -> (subsets, n); scores of non-members are ignored."""
 
     score: Callable[[Candidates, Members], Floats]
     needs: frozenset[str] = frozenset()
-    """Of "logprob", "shown", "results" and a reward's name what samples must have, and what is paid for."""
+    """The inputs that samples must have, whose cost counts: "logprob", "shown", "results" or a reward's name."""
     alone: bool = False
-    """Whether a sample's score depends on nothing but the sample, so that there is a formula for every k."""
+    """Whether a sample's score depends only on the sample, which gives a formula for every k."""
     about: str = ""
     """Its choice in one line."""
 
@@ -121,10 +121,10 @@ class Selector:
 
 
 def expected(selector: Selector, candidates: Candidates, worth: Floats) -> Floats:
-    """(n, q): for k = 1 ... n, the mean of each column of `worth` (n, q) over what is chosen from k of the n samples.
+    """(n, q): for k = 1 ... n, the mean of each column of `worth` (n, q) over the samples chosen from k of the n.
 
-    Over all subsets: by a formula where samples are scored alone, else by all subsets of a size up to `SUBSETS`, and
-    above by that many that are drawn by the samples' texts, the same whatever their order.
+    Means are over all subsets: by a formula if samples are scored alone, else by enumeration up to `SUBSETS` of a size.
+    Beyond that, as many are drawn, seeded by the samples' texts in any order.
     """
     order = sorted(
         range(len(candidates.samples)),
@@ -143,14 +143,15 @@ def expected(selector: Selector, candidates: Candidates, worth: Floats) -> Float
 
 
 def best(selector: Selector, candidates: Candidates) -> list[int]:
-    """The samples that tie for its choice from all: likelier ones first, then earlier ones."""
+    """The samples that tie when it chooses from all, likelier ones first, then earlier ones."""
     everything = np.ones((1, len(candidates.samples)), dtype=np.bool_)
     found = np.flatnonzero(selector.choice(candidates, everything)[0])
     return sorted(map(int, found), key=lambda at: (-candidates.logprobs[at], at))
 
 
 def by_order(scores: Floats, worth: Floats) -> Floats:
-    """(n, q): the same for scores (n,) that do not depend on the subset, by order statistics; of equals any one."""
+    """(n, q): the same for scores (n,) that do not depend on the subset, by order statistics; ties are broken at
+    random."""
     count = len(scores)
     levels, level = np.unique(scores, return_inverse=True)
     sizes = np.bincount(level, minlength=len(levels))
@@ -167,7 +168,7 @@ def by_order(scores: Floats, worth: Floats) -> Floats:
 
 
 def subsets(count: int, seed: str) -> Iterator[Members]:
-    """For k = 1 ... count all subsets of k, or the first k of `SUBSETS` drawn orders."""
+    """For k = 1 ... count: all subsets of k, or the first k of each of `SUBSETS` drawn orders."""
     draw = np.random.default_rng(rng("subsets", seed).getrandbits(63))
     ranks = draw.random((SUBSETS, count)).argsort(axis=1).argsort(axis=1)
     for k in range(1, count + 1):
@@ -207,7 +208,7 @@ def _codet(candidates: Candidates, members: Members) -> Floats:
 
 
 def codet(passed: Floats, written: Floats, members: Members) -> Floats:
-    """(subsets, n): |S| |T|^2 of each sample's set, in the order of sqrt(|S|) |T| and exact, so that equals are equal.
+    """(subsets, n): |S| |T|^2 of each sample's set. It orders like sqrt(|S|) |T| and is exact, so that ties are ties.
 
     passed   (n, tests): 1 where a sample passes a test
     written  (n, tests): how often a sample wrote it; a subset has the tests of its samples
@@ -243,7 +244,7 @@ SELECTORS: Registry[Selector] = Registry(
         FIRST: Selector(_ZERO, alone=True, about="The first sample."),
         RANDOM: Selector(_ZERO, alone=True, about="Any sample."),
         "log-prob": Selector(_SUM, _LOGPROB, True, "The highest sum of log-probabilities."),
-        "log-prob-mean": Selector(_MEAN, _LOGPROB, True, "The highest mean of log-probabilities, a token."),
+        "log-prob-mean": Selector(_MEAN, _LOGPROB, True, "The highest mean log-probability per token."),
         "majority": Selector(_majority, _RESULTS, about="The largest set of samples that return the same."),
         "codet": Selector(
             _codet,
@@ -257,4 +258,5 @@ SELECTORS: Registry[Selector] = Registry(
     },
     fits=lambda found: isinstance(found, Selector),
 )
-"""By name; rewards are `by_reward`. The oracle knows the truth, so it is none: `by_order` of the truth."""
+"""By name; rewards are `by_reward`. The oracle knows the truth, so it is not among them: it is `by_order` of the
+truth."""

@@ -1,12 +1,11 @@
-"""Rounds of self-debug against blind resampling with as many tokens, both stopped by the shown tests.
+"""Rounds of self-debug compared with blind resampling of as many tokens, both stopped by the shown tests.
 
-A play with feedback ends with the first answer that passes the shown tests. After r rounds it counts as that answer;
-a play that still fails a shown test is wrong. Each play is compared with single answers of the same model
-(`control.resampled`), in the order in which they were sampled, until they have at least as many tokens as the play
-had after r rounds; of them the first that passes the shown tests is taken, the rule by which the play ended.
-
-The control stops early at an answer that passes all tests, which passes the shown ones too: so no answer that would
-have been taken is missing.
+A play with feedback ends with the first answer that passes the shown tests. After r rounds it counts as that answer; a
+play that still fails a shown test is wrong. Each play is compared with single answers of the same model
+(`control.resampled`), in the order in which they were sampled, until they have at least as many tokens as the play had
+after r rounds. The first of them that passes the shown tests is taken, the rule by which the play ended. The control
+stops early at an answer that passes all tests, and therefore the shown ones, so no answer is missing that would have
+been taken.
 """
 
 from collections import defaultdict
@@ -32,7 +31,7 @@ class Rounds(Record):
 
     tasks: int
     tokens: list[float]
-    """Sampled by a play until then, mean."""
+    """Mean number of tokens that a play has sampled by then."""
     debugged: Means
     """Share of plays whose answer passes all tests."""
     resampled: Means
@@ -106,7 +105,7 @@ def _beside(
     greedy: Mapping[Key, Rollout],
     control: Iterable[Rollout],
 ) -> dict[Key, list[Rollout]] | None:
-    """The control's answers by the play for which they were sampled: its rule is followed again."""
+    """The control's answers by the play for which they were sampled, found by repeating its rule."""
     kept: defaultdict[str, list[Rollout]] = defaultdict(list)
     for one in control:
         kept[one.task_id].append(one)
@@ -134,7 +133,7 @@ def _beside(
 
 
 def _apart(plays: Iterable[Rollout]) -> tuple[dict[Key, Rollout], dict[Key, Rollout]]:
-    """Sampled plays and greedy ones, which come second under their index."""
+    """Sampled plays and greedy ones; a greedy one is the second of its index."""
     sampled: dict[Key, Rollout] = {}
     greedy: dict[Key, Rollout] = {}
     for one in plays:

@@ -3,8 +3,8 @@
 The task is the unit of resampling, because answers to one task are not independent of each other (Miller, "Adding
 Error Bars to Evals", arXiv 2411.00640, section 2.2).
 
-Limits: percentile intervals of few tasks are too narrow, and if every task has the same value, the interval is that
-one point: 0 of 164 passed gives [0, 0], although the true rate may be up to about 2 %.
+Limits: percentile intervals of few tasks are too narrow, and if every task has the same value, the interval is a single
+point: 0 of 164 passed gives [0, 0], although the true rate may be up to about 2 %.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from strop_verify.core.records import Record
 Floats = NDArray[np.float64]
 
 _CELLS = 4_000_000
-"""Numbers drawn at a time, which bounds memory at about 64 MB whatever the number of tasks."""
+"""Numbers drawn at a time, to bound memory at about 64 MB for any number of tasks."""
 
 
 class Estimate(NamedTuple):
@@ -60,7 +60,7 @@ class Differences(Record):
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
-    """Chance that one of k answers passes, unbiased, from n scored answers of which c passed.
+    """Unbiased chance that one of k answers passes, from n scored answers of which c passed.
 
     1 - C(n - c, k) / C(n, k), Chen et al. 2021, arXiv 2107.03374, equation 1, in their numerically stable form.
     Raises ValueError unless 1 <= k <= n and 0 <= c <= n.
@@ -79,7 +79,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
 def mean_interval(
     values: Sequence[float], *, resamples: int = 10_000, confidence: float = 0.95, seed: int = 0
 ) -> Estimate:
-    """Mean of one value a task with its bootstrap percentile interval. Raises ValueError without values."""
+    """Mean of one value per task with its bootstrap percentile interval. Raises ValueError without values."""
     array = np.asarray(values, dtype=np.float64)
     low, high = _interval(array, resamples, confidence, seed)
     return Estimate(float(array.mean()), low, high)
@@ -88,7 +88,7 @@ def mean_interval(
 def mean_intervals(
     values: Floats, *, resamples: int = 10_000, confidence: float = 0.95, seed: int = 0
 ) -> Means:
-    """Of each column of (tasks, columns); the same draws of tasks for all. Raises ValueError without tasks."""
+    """The same for each column of (tasks, columns), with the same draws of tasks. Raises ValueError without tasks."""
     tasks = len(values)
     if not tasks:
         raise ValueError("no task has a value, so there is no mean")
@@ -134,7 +134,7 @@ def ratio_interval(
     seed: int = 0,
 ) -> Estimate | None:
     """Sum of the parts over the sum of the wholes, both by task in the same order, with its interval; None if all
-    wholes are 0. Draws without one are left out.
+    wholes are 0. Draws with only zero wholes are left out.
     """
     above, below = (np.asarray(values, dtype=np.float64) for values in (parts, wholes))
     if not below.sum():

@@ -19,7 +19,7 @@ PLAIN_WIDTH = 200
 
 
 class TableColumn(NamedTuple):
-    """A head and its cells, of one line or more."""
+    """A heading and its cells, each of one or more lines."""
 
     head: str
     cells: list[Text]
@@ -34,8 +34,7 @@ class TableColumn(NamedTuple):
 def control_table(results: Mapping[str, Evaluation]) -> Table | None:
     """The controls of each evaluation (`evaluation.evaluate`), with differences; None without any.
 
-    Turns: the share that has passed the tests of its environment by then. Repeated: second answers equal to the
-    first.
+    Turns: the share that has passed its environment's tests by then. Repeated: second answers equal to the first.
     """
     names = dict.fromkeys(name for result in results.values() for name in result.controls)
     if not names:
@@ -69,8 +68,8 @@ def control_table(results: Mapping[str, Evaluation]) -> Table | None:
 
 
 def topic_table(results: Mapping[str, Evaluation]) -> Table | None:
-    """One row per topic, and for every evaluation the first number and, of two at most, greedy; None without
-    topics."""
+    """One row per topic, with the first number of every evaluation and, for at most two evaluations, greedy; None
+    without topics."""
     first = next(iter(results.values()))
     if not first.topics:
         return None
@@ -105,7 +104,7 @@ def show_columns(
 ) -> None:
     """Prints columns in as few tables as fit into the terminal, each with the first of them.
 
-    columns  what stands between a number and its interval -> the columns
+    columns  separator between a number and its interval -> the columns
     """
     console = Console(file=file or sys.stdout)
     (first, *rest), left = columns("\n" if console.is_terminal else " "), console.width

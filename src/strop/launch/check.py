@@ -1,8 +1,8 @@
 """The checks of every node of a job before it starts: `strop launch RECIPE --check`.
 
-All faults are collected before any is reported, each with its remedy. One machine's prerequisites are those of
-`strop train --dry-run` (`training.preflight`); this adds the job's: nodes, GPUs, shares, ports, versions. Every node
-writes a file to RUN/launch/nodes, which also proves that they share the run folder.
+All faults are reported together, each with its remedy. A machine's own prerequisites are those of `strop train
+--dry-run` (`training.preflight`); this adds the job's: nodes, GPUs, shares, ports, versions. Every node writes a file
+to RUN/launch/nodes, which also proves that they share the run folder.
 """
 
 import json
@@ -38,7 +38,7 @@ ASKED = ("SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS_ON_NODE", "SLURM_GPUS"
 def check(
     recipe: Recipe, show: Callable[[str], None] = lambda line: None, *, wait: float = WAIT
 ) -> list[str]:
-    """The faults that this node finds, none if the job may start; `show` gets lines about what is in order.
+    """The faults that this node finds; none if the job may start. `show` gets lines about passed checks.
 
     wait  seconds in which the other nodes must have written
     """

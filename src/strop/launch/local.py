@@ -1,4 +1,4 @@
-"""Runs a plan as local processes. All end when the first part ends, on Ctrl-C, and when this process is killed."""
+"""Runs a plan as local processes, which all end when one part ends, on Ctrl-C, or when this process is killed."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from strop_verify.core.errors import StropError, UserError
 from strop_verify.sandbox.kernel import die_with_parent
 
 GRACE = 45.0
-"""Seconds that a part has to end after SIGTERM; torch.distributed.run gives its own processes 30."""
+"""Seconds between SIGTERM and SIGKILL of a part; torch.distributed.run gives its own processes 30."""
 
 
 class PartEnded(StropError):
@@ -34,7 +34,7 @@ def refuse(plan: Plan) -> None:
     launch, there, needed = plan.recipe.launch, gpus_here(), sum(part.gpus for part in plan.parts)
     if launch.nodes > 1 or launch.verifiers:
         raise UserError(
-            "the plan needs several nodes (launch.nodes, launch.verifiers), and this is one; add --slurm"
+            "the plan needs several nodes (launch.nodes, launch.verifiers), and this is a single one; add --slurm"
         )
     if there and there < needed:
         raise UserError(
@@ -71,7 +71,7 @@ def run(plan: Plan, say: Callable[[str], None]) -> int:
 
 
 def _started(plan: Plan, part: Part, devices: range | None) -> "subprocess.Popen[bytes]":
-    """Starts a part in its own session, so that only this process gets Ctrl-C; it is terminated when this process dies.
+    """Starts a part in its own session, so that only this process gets Ctrl-C. The part ends when this process dies.
     The trainer writes to this terminal, other parts to their logs.
     """
     environment, words = {**os.environ, **plan.environment}, [*part.words]

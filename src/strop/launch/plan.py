@@ -28,7 +28,7 @@ SIZES: Mapping[Size, Sequence[str]] = {
     "large": ["launch.processes=4", "launch.engine=zero3", "launch.servers=1", "launch.server_gpus=4",
               f"policy.engine={SERVER}"],
 }  # fmt: skip
-"""Named sizes, as overrides that the user's own override: one GPU; one to train and one to sample; four and four."""
+"""Named sizes as overrides, which the user's own replace: one GPU; one to train and one to sample; four of each."""
 
 STROP = ("-m", "strop.cli")
 KEY, RAY_KEY = "sampler.key", "ray.key"
@@ -75,9 +75,9 @@ class Nodes:
 class Plan:
     """The plan of a run.
 
-    recipe  as the parts read it: with the address files, and every path absolute
+    recipe  the recipe of the parts: with the address files and absolute paths
     run     the run's folder
-    parts   the trainer is the last
+    parts   all parts, the trainer last
     """
 
     recipe: Recipe
@@ -164,8 +164,8 @@ def plan_of(recipes: Sequence[str], overrides: Sequence[str], site: SiteConfig |
 
 
 def prepare(plan: Plan, *, overwrite: bool, say: Callable[[str], None]) -> None:
-    """Writes the recipe and the keys to RUN/launch. A run that is there with the same settings is resumed, any run is
-    removed with `overwrite`. Raises UserError for a run with other settings, or a finished one.
+    """Writes the recipe and the keys to RUN/launch. An existing run with the same settings is resumed; `overwrite`
+    removes any run. Raises UserError for a run with other settings, or a finished one.
     """
     run = plan.run
     if overwrite and (run / RECIPE).exists():
@@ -239,7 +239,8 @@ def _listed(paths: Iterable[Path]) -> str:
 
 
 def _place(gpus: int, each: int, used: list[int], tasks: list[int]) -> int:
-    """Reserves the GPUs of a task on the first node with enough of its `each` left, or a new one; returns the node."""
+    """Reserves a task's GPUs on the first node that has enough of its `each` left, or on a new one; returns the
+    node."""
     node = next((node for node, taken in enumerate(used) if taken + gpus <= each), len(used))
     if node == len(used):
         used.append(0)

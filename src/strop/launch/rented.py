@@ -1,8 +1,8 @@
-"""A run on one rented machine, in the form of who rents it out: a task of SkyPilot, or a script of Hugging Face Jobs.
+"""A run on one rented machine, written as a SkyPilot task or a Hugging Face Jobs script.
 
-The machine runs a Docker image with Strop (the project's Dockerfile), in it `strop launch` with the same words; recipes
-of the user's own are part of the file. The run's folder must be in storage that outlives the machine; the same file
-then continues the run.
+The machine runs `strop launch` with the same arguments in a Docker image of Strop (the project's Dockerfile). The file
+contains the user's own recipes. The run's folder must be in storage that outlives the machine; submitting the same file
+again then continues the run.
 """
 
 import re
@@ -38,7 +38,7 @@ class RentedJob:
 
 
 def rented(renter: Renter, recipes: Sequence[str], overrides: Sequence[str], plan: Plan) -> RentedJob:
-    """The job of a plan. Raises UserError for what such a machine does not have."""
+    """The job of a plan. Raises UserError for anything that a rented machine lacks."""
     site = plan.site
     words = [*(SIZES[site.size] if site.size else ()), *overrides]
     recipe = load_recipe(recipes, words)
@@ -60,15 +60,15 @@ def _check(renter: Renter, plan: Plan, recipe: Recipe) -> None:
     site, launch = plan.site, recipe.launch
     if given := [name for name in _OF_CLUSTERS if getattr(site, name)]:
         raise UserError(
-            f"{given[0]} in SITE.yaml is SLURM's, which a rented machine does not have; leave it out"
+            f"{given[0]} in SITE.yaml is a SLURM setting, and a rented machine has no SLURM; remove it"
         )
     if launch.nodes > 1 or launch.verifiers:
         raise UserError(
-            "the plan needs several nodes (launch.nodes, launch.verifiers), and one machine is rented; lower them"
+            "the plan needs several nodes (launch.nodes, launch.verifiers), but only one machine is rented; lower them"
         )
     if site.container is None:
         raise UserError(
-            f"--{renter} runs a Docker image with Strop; name it with --container REGISTRY/NAME:TAG"
+            f"--{renter} runs a Docker image of Strop; name it with --container REGISTRY/NAME:TAG"
         )
     if _gpus(plan) and site.gpu_type is None:
         kind = "a flavor such as a100x4" if renter == "hf-jobs" else "such as A100 or H100"
@@ -78,19 +78,19 @@ def _check(renter: Renter, plan: Plan, recipe: Recipe) -> None:
         run.is_relative_to(inside) for source, inside, fixed in _mounts(site) if "://" in source and not fixed
     ):
         raise UserError(
-            f"run.dir={run} ends with the machine; put it into storage that lasts, such as run.dir=/runs/{run.name} "
+            f"run.dir={run} is lost with the machine; use persistent storage, such as run.dir=/runs/{run.name} "
             f"with binds: ['{EXAMPLES[renter]}:/runs'] in SITE.yaml"
         )
 
 
 def _mounts(site: SiteConfig) -> list[tuple[str, PurePosixPath, bool]]:
-    """(source, place inside, whether it is only read) of each bind."""
+    """(source, path inside, whether it is read-only) of each bind."""
     found = []
     for bind in site.binds:
         source, colon, inside = bind.removesuffix(":ro").rpartition(":")
         if not colon or not inside.startswith("/") or inside.startswith("//"):
             raise UserError(
-                f"binds: {bind!r} names no place in the machine; write PLACE:/INSIDE or PLACE:/INSIDE:ro"
+                f"binds: {bind!r} has no path inside the machine; write PLACE:/INSIDE or PLACE:/INSIDE:ro"
             )
         found.append((source, PurePosixPath(inside), bind.endswith(":ro")))
     return found
@@ -101,7 +101,7 @@ def _gpus(plan: Plan) -> int:
 
 
 def _script(recipes: Sequence[str], overrides: Sequence[str], *more: str) -> str:
-    """What the machine runs: the same command, beside it the recipes that are not packaged."""
+    """The machine's script: it writes the recipes that are not packaged, then runs the same command."""
     lines, names = ["set -e", *more], list[str]()
     for name in recipes:
         path = find_recipe(name)
@@ -110,7 +110,9 @@ def _script(recipes: Sequence[str], overrides: Sequence[str], *more: str) -> str
             continue
         names.append(path.name)
         if path.absolute().parent != Path.cwd():
-            raise UserError(f"{name}: start from its folder, so that its paths are those of the machine")
+            raise UserError(
+                f"{name}: run this command in its folder, so that paths are the same on the machine"
+            )
         text = path.read_text(encoding="utf-8")
         end = f"END-{content_hash(text)[:8]}"
         lines += [f"cat > {shlex.quote(path.name)} <<'{end}'", text.rstrip("\n"), end]

@@ -50,7 +50,7 @@ def serve(recipe: Recipe, file: Path, host: str, port: int) -> None:
             with atomic(file) as out:
                 out.write(f"{url}\n".encode())
             print(f"sampling on {url}", flush=True)
-            raise StropError(f"vLLM ended by itself with code {server.wait()}; its last output is above")
+            raise StropError(f"vLLM ended unexpectedly with code {server.wait()}; its last output is above")
         finally:
             file.unlink(missing_ok=True)
 

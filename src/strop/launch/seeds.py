@@ -23,8 +23,8 @@ _VALUE = re.compile(r"(?:[^,\[{'\"]|\[[^\]]*\]|{[^}]*}|'[^']*'|\"[^\"]*\")+")
 def train_all(
     recipe: Recipe, words: Sequence[str], sweeps: Sequence[str], seeds: int, plain: bool
 ) -> list[Path]:
-    """Trains the recipe of `words` with every combination of the swept values and `seeds` seeds from the recipe's own
-    on; returns the runs' folders.
+    """Trains the recipe of `words` with every combination of the swept values and `seeds` consecutive seeds, starting
+    at the recipe's own; returns the runs' folders.
 
     Each run has its own process and folder, RUN-KEY-VALUE-seed-S. Finished runs are skipped, stopped ones are resumed.
     The pooled differences of several seeds are printed and written to RUN-KEY-VALUE-seeds.json.
@@ -93,8 +93,8 @@ def _pool(base: Path, folders: Mapping[Path, int]) -> None:
 
 
 def pooled_runs(folders: Sequence[Path]) -> "dict[str, dict[str, Pooled]]":
-    """{what the trained model is compared with: {rate: difference}}, for what all runs have. The name of a set of
-    evaluation.extra precedes it, as in "humaneval: before".
+    """{baseline of the trained model: {rate: difference}}, for baselines and rates that all runs have. The name of a
+    set of evaluation.extra precedes the baseline's, as in "humaneval: before".
     """
     from strop.evaluation.seeds import pooled
     from strop.training.evaluations import read_evaluations

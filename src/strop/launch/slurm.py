@@ -1,6 +1,7 @@
 """Renders a plan as one sbatch file, from the template beside this module, and submits it to SLURM.
 
-Every word from a recipe, a path or a site is quoted, for the shell and for sbatch, which parses #SBATCH lines alike.
+Every word from a recipe, a path or a site is quoted for the shell and for sbatch, which parses #SBATCH lines the same
+way.
 """
 
 import os
@@ -19,7 +20,7 @@ from strop_verify.core.errors import StropError, UserError
 TEMPLATE = "job.sbatch.jinja"
 SCRIPT = "job.sbatch"
 MARGIN = 10
-"""Seconds before the time limit that are reserved to give up a step that does not end."""
+"""Seconds before the time limit at which an unfinished step is abandoned."""
 
 
 class SlurmFailure(StropError):

@@ -24,7 +24,7 @@ from strop_verify.sandbox.machine import LIMITS, Machine
 
 _MIB = 1 << 20
 _VERIFIER = "__verifier__"
-"""Part of the name of a session in which only tests run, which may ask Strop."""
+"""Part of the name of a session in which only tests run; these may ask Strop."""
 _LONGEST = 24 * 3600.0
 """Seconds that a command without its own limit may take; Harbor ends it with its phase."""
 
@@ -52,11 +52,11 @@ class JailEnvironment(BaseEnvironment):
 
     @classmethod
     def resource_capabilities(cls) -> EnvironmentResourceCapabilities:
-        """Memory is bounded, processors are not."""
+        """Memory is limited; processors are not."""
         return EnvironmentResourceCapabilities(memory_limit=True)
 
     def _validate_definition(self) -> None:
-        """Does nothing: an error here would end the whole job, one in `start` only refuses the task."""
+        """Does nothing: an error here would end the whole job, while one in `start` only refuses the task."""
 
     def _planned(self) -> ImagePlan:
         dockerfile = self.environment_dir / "Dockerfile"
@@ -74,7 +74,8 @@ class JailEnvironment(BaseEnvironment):
     async def start(self, force_build: bool) -> None:
         """Makes the box.
 
-        Raises UserError if the task needs more than there is or its Dockerfile fails, SandboxError without a jail.
+        Raises UserError if the task needs more than the box offers or its Dockerfile fails, SandboxError without a
+        jail.
         """
         self._box = await asyncio.to_thread(self._made)
 

@@ -45,7 +45,7 @@ _WRITE = (
 _TASK = "strop"
 """Key of the task in a sample's metadata."""
 _ROOM = 128 << 20
-"""Bytes of output that are kept, more than Inspect's default limit for reading."""
+"""Bytes of output that are kept: more than Inspect's default limit for reading."""
 
 
 def dataset(

@@ -2,7 +2,7 @@
 
     inspect score logs/FILE.eval --scorer strop/tests_passed
 
-or in a task: `humaneval(scorer=tests_passed())`. The code is taken out of the reply by inspect_evals' own functions. No
+or in a task: `humaneval(scorer=tests_passed())`. inspect_evals' own functions extract the code from the reply. No
 sandbox is needed, since the program runs in Strop's jail and not in a container.
 """
 
@@ -18,7 +18,7 @@ from strop_verify.core.task import Task
 
 @scorer(metrics=[accuracy(), stderr()])
 def tests_passed() -> Scorer:
-    """Correct where the program passes its sample's tests; unscored where that could not be told."""
+    """Correct if the program passes its sample's tests; unscored if it could not be judged."""
 
     async def score(state: TaskState, target: Target) -> Score:
         task, program = _asked(state.metadata, state.sample_id, state.output.completion)

@@ -22,10 +22,10 @@ from strop_verify.core.task import Task
 
 
 class StropVerdicts(SampleLevelComputation):
-    """The share of the answers to a task that pass."""
+    """The share of a task's answers that pass."""
 
     def compute(self, model_response: ModelResponse, doc: Doc, **more: Any) -> float:
-        """Raises VerificationError where an answer could not be judged."""
+        """Raises VerificationError if an answer could not be judged."""
         task = _task(doc)
         judged = [submit(task, extract_code(text)) for text in model_response.final_text]
         return pass_at_k(len(judged), sum(verdict_of(task, one).passed for one in judged), 1)
@@ -49,7 +49,7 @@ def _task(doc: Doc) -> Task:
 
 
 _PASSED = SampleLevelMetric(
-    metric_name="codegen_pass@1:16",  # the original's, which says how many answers are drawn too
+    metric_name="codegen_pass@1:16",  # the original's, which also sets how many answers are drawn
     category=SamplingMethod.GENERATIVE,
     higher_is_better=True,
     sample_level_fn=StropVerdicts(),
@@ -57,4 +57,4 @@ _PASSED = SampleLevelMetric(
     batched_compute=False,
 )
 TASKS_TABLE = [replace(task, name=f"strop_{task.name}", metrics=[_PASSED]) for task in ORIGINAL]
-"""What LightEval looks for."""
+"""The name that LightEval looks for."""

@@ -2,9 +2,8 @@
 
     lm_eval --include_path "$(python -m strop.neighbours.lm_eval)" --tasks strop_humaneval,strop_mbpp --model ...
 
-Prompts, shots, stop strings and filters are those of the installed harness, which is asked for them; only the judge
-differs. No answer runs outside of the jail, so that neither HF_ALLOW_CODE_EVAL nor --confirm_run_unsafe_code is needed,
-nor the metric `code_eval` of the Hub.
+Prompts, shots, stop strings and filters come from the installed harness; only the judge differs. No answer runs outside
+the jail, so HF_ALLOW_CODE_EVAL, --confirm_run_unsafe_code and the Hub's metric `code_eval` are not needed.
 """
 
 import sys
@@ -30,7 +29,7 @@ FOLDER = Path(__file__).with_name("lm_eval_tasks")
 
 
 class StropJudged(ConfigurableTask):
-    """A code task of the harness. `metadata.original` of its file names which one."""
+    """A code task of the harness, named by `metadata.original` of its file."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         original: dict[str, Any] = _original(config["metadata"]["original"])
@@ -39,7 +38,7 @@ class StropJudged(ConfigurableTask):
         self._judged: dict[tuple[str, str], Future[Verdict]] = {}
 
     def apply_filters(self) -> Any:
-        """Has all answers judged, side by side, as soon as their programs are known."""
+        """Judges all answers concurrently as soon as their programs are known."""
         found = super().apply_filters()
         for instance in self._instances:
             for programs in instance.filtered_resps.values():
@@ -69,7 +68,7 @@ def _listed(programs: Any) -> list[str]:
 
 
 def _original(name: str) -> dict[str, Any]:
-    """The settings of a stock task, without asking the Hub for a judge."""
+    """The settings of a stock task, without fetching a judge from the Hub."""
     place = Path(lm_eval.tasks.__file__).parent / name.split("_")[0] / f"{name}.yaml"
     with _no_judge():
         found: dict[str, Any] = load_yaml(place)
@@ -78,7 +77,8 @@ def _original(name: str) -> dict[str, Any]:
 
 @contextmanager
 def _no_judge() -> Iterator[None]:
-    """The stock modules fetch and run their judge when they are imported: it is none, and they are forgotten again."""
+    """Stock modules fetch and run their judge on import: here it is replaced by nothing, and the modules are
+    unloaded again."""
     before, load = set(sys.modules), evaluate.load
     evaluate.load = lambda *_, **__: SimpleNamespace(compute=lambda **_: ({}, {}))
     try:

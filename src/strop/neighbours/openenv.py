@@ -5,8 +5,8 @@
 
 A source is a URL, with the episodes after `#`: a split of the server's task API, or, for a server without one, a number
 of seeds from 0. A completion is an action: its text if the action has one text field, else the JSON object in it.
-Observations become messages; the reward is the last one that the environment gave in the play. If the server refuses an
-action, the policy is told why; if the server fails, the play ends unscored.
+Observations become messages; the reward is the environment's last one in the play. If the server refuses an action, the
+policy is told why; if the server fails, the play ends unscored.
 """
 
 import json
@@ -29,11 +29,11 @@ _SECONDS = 900.0
 _MOST_BYTES = 16 << 20
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _CHARS = 20_000
-"""Most characters of an observation that is not a list of messages."""
+"""Maximum characters of an observation that is not a list of messages."""
 
 
 def load(rest: str) -> Iterator[Task]:
-    """The episodes of `URL[#SPLIT]` or `URL#COUNT`. Raises UserError if the server does not answer as expected."""
+    """The episodes of `URL[#SPLIT]` or `URL#COUNT`. Raises UserError if the server does not respond as expected."""
     url, _, which = rest.partition("#")
     if not url.startswith(("http://", "https://")):
         raise UserError(

@@ -2,9 +2,8 @@
 
 A session (`/ws`) holds one play after another, each started by `reset`. Plays run as in training, by the dispatcher,
 with a policy whose completions are the client's actions. A client sees only a task's prompt; a play that could not be
-judged ends with reward null. Sessions, messages and waits are bounded; a connection that has sent nothing does not
-count as a session and may be dropped for another. Anyone who reaches the port may play, except web pages
-(`core.listening`).
+judged ends with reward null. Sessions, messages and waits are limited; a connection that has sent nothing is not a
+session and may be dropped for another. Anyone who reaches the port may play, except web pages (`core.listening`).
 """
 
 import asyncio
@@ -49,7 +48,7 @@ Code = Literal[
 
 
 class EnvironmentAction(BaseModel):
-    """A client's action: a text. `metadata` is ignored; typed clients send it."""
+    """A client's action: a text. `metadata`, which typed clients send, is ignored."""
 
     model_config = ConfigDict(extra="forbid")
     text: str

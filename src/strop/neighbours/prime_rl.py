@@ -1,8 +1,8 @@
-"""The way on to prime-rl: `strop export RECIPE --prime-rl DIR` writes tasks and the recipe's settings.
+"""Export to prime-rl: `strop export RECIPE --prime-rl DIR` writes tasks and the recipe's settings.
 
 tasks/    a package for verifiers (`verifiers_package`), whose reward is a passed verdict
 rl.toml   prime-rl's settings (its `RLConfig`)
-README.md how to start it, and what prime-rl has no counterpart for
+README.md how to start it, and which settings have no counterpart in prime-rl
 """
 
 import json
@@ -28,15 +28,15 @@ pip install -e tasks
 uv run rl @ rl.toml
 ```
 
-{count} training tasks. Answers are judged in Strop's jail. What prime-rl has no counterpart for, or does otherwise:
+{count} training tasks. Answers are judged in Strop's jail. Settings that prime-rl lacks or handles differently:
 
 {left}
 """
 
 
 def settings_of(recipe: Recipe, package: str) -> tuple[dict[str, Any], list[str]]:
-    """(prime-rl's settings as nested tables, lines about what is not carried over). Raises UserError for what prime-rl
-    cannot do.
+    """(prime-rl's settings as nested tables, lines about settings that are not carried over). Raises UserError for
+    settings that prime-rl cannot support.
     """
     single_turn(recipe, "prime-rl")
     grpo, optim, sampling, model = recipe.grpo, recipe.optim, recipe.sampling, recipe.model
@@ -95,7 +95,7 @@ def _left(recipe: Recipe) -> Iterator[str]:
     if grpo.mask_truncated:
         yield "grpo.mask_truncated: truncated answers count with their reward."
     if grpo.iterations * grpo.minibatches > 1:
-        yield "grpo.iterations, grpo.minibatches: one update a step."
+        yield "grpo.iterations, grpo.minibatches: one update per step."
     if grpo.teacher:
         yield "grpo.teacher: see prime-rl's `algo.type` opd and opsd."
     if recipe.sft.warm_start:
@@ -106,7 +106,8 @@ def _left(recipe: Recipe) -> Iterator[str]:
 
 
 def write_prime_rl(recipe: Recipe, folder: Path) -> list[str]:
-    """Writes the folder. Returns what is not carried over. Raises UserError, also if the folder is not empty."""
+    """Writes the folder. Returns lines about what is not carried over. Raises UserError, also if the folder is not
+    empty."""
     package = f"{re.sub('[^a-z0-9]+', '-', recipe.run.name.lower()).strip('-') or 'strop'}-tasks"
     settings, left = settings_of(recipe, package)
     checked_folder(folder)
@@ -122,7 +123,7 @@ def write_prime_rl(recipe: Recipe, folder: Path) -> list[str]:
 
 
 def _toml(table: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    """The table's lines: its values, then its tables. JSON's texts, numbers and lists are TOML's."""
+    """The table's lines: its values, then its tables. Texts, numbers and lists are the same in JSON and TOML."""
     tables = {key: value for key, value in table.items() if isinstance(value, dict)}
     lists = {
         key: value

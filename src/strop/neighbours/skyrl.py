@@ -1,12 +1,12 @@
-"""The way on to SkyRL 0.4: `strop export RECIPE --skyrl DIR` writes tasks, an environment and the recipe's settings.
+"""Export to SkyRL 0.4: `strop export RECIPE --skyrl DIR` writes tasks, an environment and the recipe's settings.
 
-    train.parquet, validation.parquet   prompts; the ground truth is the task, so that Strop judges answers by any check
+    train.parquet, validation.parquet   prompts; the ground truth is the task, so Strop can judge answers by any check
     train.py                            SkyRL's trainer with the environment `strop`: the recipe's rewards
-    settings.txt                        a line a setting of SkyRL's `SkyRLTrainConfig`
+    settings.txt                        one setting of SkyRL's `SkyRLTrainConfig` per line
     train.sh                            starts it with them
-    README.md                           what SkyRL has no counterpart for
+    README.md                           settings that SkyRL lacks
 
-SkyRL plays each answer by itself, so a reward that looks at a whole group is refused.
+SkyRL scores each answer separately, so a reward over a whole group is refused.
 """
 
 import json
@@ -49,7 +49,7 @@ if __name__ == "__main__":
     ray.get(trained.remote(config))
 '''
 _START = """#!/bin/sh
-# bash train.sh [OVERRIDE...]: what is given here comes last, so that it counts.
+# bash train.sh [OVERRIDE...]: your overrides come last, so they take precedence.
 cd "$(dirname "$0")" || exit
 set -- data.train_data="['$PWD/train.parquet']" data.val_data="['$PWD/validation.parquet']" "$@"
 while IFS= read -r setting; do set -- "$setting" "$@"; done < settings.txt
@@ -57,11 +57,11 @@ exec python3 train.py "$@"
 """
 _README = """# {name} for SkyRL
 
-Written by `strop export {name} --skyrl`, for SkyRL 0.4 with Strop installed beside it. `bash train.sh` starts it; more
-overrides may follow, such as `trainer.placement.policy_num_gpus_per_node=4`.
+Written by `strop export {name} --skyrl`, for SkyRL 0.4 with Strop installed beside it. `bash train.sh` starts it; it
+takes overrides, such as `trainer.placement.policy_num_gpus_per_node=4`.
 
-{tasks} training tasks, {held_out} held out. Answers are judged in Strop's jail. What SkyRL has no counterpart for, or
-does otherwise:
+{tasks} training tasks, {held_out} held out. Answers are judged in Strop's jail. Settings that SkyRL lacks or handles
+differently:
 
 {left}
 """
@@ -95,14 +95,15 @@ def environment(
     env_config: Any = None, extras: Mapping[str, Any] | None = None, *, rewards: Mapping[str, float]
 ) -> Any:
     """An environment of skyrl-gym for the row `extras`: a step judges the answer, and its reward is the weighted sum.
-    Each reward is told by name; `graded` is 0 for an answer over which the grader failed, whose reward is then 0.
+    Each reward is reported by name; `graded` is 0 for an answer on which the grader failed, whose reward is then 0.
     """
     line = (extras or {})["reward_spec"]["ground_truth"]
     return _judged(tuple(rewards.items()))(line)
 
 
 def settings_of(recipe: Recipe) -> tuple[dict[str, Any], list[str]]:
-    """(SkyRL's settings, lines about what is not carried over). Raises UserError for what SkyRL cannot do."""
+    """(SkyRL's settings, lines about settings that are not carried over). Raises UserError for settings that SkyRL
+    cannot support."""
     known_form(recipe, "SkyRL", [*_LOSSES], ["group", "leave-one-out"])
     grpo, optim, sampling, model = recipe.grpo, recipe.optim, recipe.sampling, recipe.model
     kind, reduction = _LOSSES[grpo.loss.type]
@@ -159,7 +160,7 @@ def settings_of(recipe: Recipe) -> tuple[dict[str, Any], list[str]]:
 
 def _left(recipe: Recipe, scale: str) -> Iterator[str]:
     grpo = recipe.grpo
-    yield "An answer over which the grader fails is left out here; SkyRL takes it as 0 (`graded` counts these)."
+    yield "Strop leaves out an answer on which the grader fails; SkyRL scores it 0 (`graded` counts these)."
     if scale == "batch":
         yield "grpo.advantage.scale=batch: SkyRL divides by the standard deviation of the group."
     if grpo.teacher:
@@ -174,7 +175,8 @@ def _left(recipe: Recipe, scale: str) -> Iterator[str]:
 
 
 def write_skyrl(recipe: Recipe, folder: Path) -> list[str]:
-    """Writes the folder. Returns what is not carried over. Raises UserError, also where the folder is not empty."""
+    """Writes the folder. Returns lines about what is not carried over. Raises UserError, also if the folder is not
+    empty."""
     settings, left = settings_of(recipe)
     files = {
         "settings.txt": "".join(f"{key}={json.dumps(value)}\n" for key, value in settings.items()),

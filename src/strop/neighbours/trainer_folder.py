@@ -1,4 +1,4 @@
-"""What every folder for another trainer shares: its prompts, its judge, its files."""
+"""The parts that all folders for other trainers share: prompts, judge, files."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,18 +17,20 @@ from strop_verify.core.task import Task
 
 
 def single_turn(recipe: Recipe, trainer: str) -> None:
-    """Raises UserError unless tasks are asked in one turn by a chat template."""
+    """Raises UserError unless tasks take one turn and use a chat template."""
     config = recipe.task_set
     if config.environment.type != "single-turn":
         raise UserError(
-            f"tasks.environment={config.environment.type}: only single-turn can be taken to {trainer}"
+            f"tasks.environment={config.environment.type}: only single-turn can be exported to {trainer}"
         )
     if config.style != "chat":
-        raise UserError(f"tasks.style={config.style}: {trainer} asks by chat templates; set tasks.style=chat")
+        raise UserError(
+            f"tasks.style={config.style}: {trainer} prompts by chat templates; set tasks.style=chat"
+        )
 
 
 def known_form(recipe: Recipe, trainer: str, losses: Sequence[str], advantages: Sequence[str]) -> None:
-    """Raises UserError unless the trainer has the recipe's loss and advantage, and asks in one turn."""
+    """Raises UserError unless the trainer has the recipe's loss and advantage, and tasks take one turn."""
     grpo = recipe.grpo
     if grpo.loss.type not in losses:
         raise UserError(
@@ -50,7 +52,7 @@ def checked_folder(folder: Path) -> None:
 
 
 def weights_of(recipe: Recipe) -> dict[str, float]:
-    """The recipe's rewards with a weight. Raises UserError for one that looks at a whole group."""
+    """The recipe's rewards with a weight. Raises UserError for one over a whole group."""
     weights = {one.name: one.weight for one in recipe.rewards if one.weight}
     WeightedRubric.from_names([*weights.items()])
     return weights
@@ -71,7 +73,7 @@ def scores_of(weights: Mapping[str, float]) -> Callable[[str, str], tuple[float 
 
 
 Row = Callable[[Task, list[dict[str, Any]], str], dict[str, Any]]
-"""A trainer's row of a task, its messages and the split's name."""
+"""A trainer's row: a task, its messages and the split's name."""
 
 
 def write_folder(
@@ -82,8 +84,8 @@ def write_folder(
     files: Mapping[str, str],
     left: Sequence[str],
 ) -> None:
-    """Writes the tasks as parquet (training, held out) and the files; README.md is filled in: {name}, {tasks},
-    {held_out}, and {left}, which is what was not carried over.
+    """Writes the tasks as parquet (training, held out) and the files. Fills in README.md: {name}, {tasks}, {held_out},
+    and {left}, the settings that are not carried over.
     """
     checked_folder(folder)
     tasks = split_tasks(recipe)

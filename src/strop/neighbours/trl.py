@@ -26,7 +26,7 @@ from strop_verify.sandbox.programs import Programs
 
 
 class ToolEnvironment:
-    """One play after another, each started by `reset`. TRL takes every other public method for a tool."""
+    """One play after another, each started by `reset`. TRL treats every other public method as a tool."""
 
     _kind: type[Toolbox]
     _verifier: OpenedVerifier
@@ -38,7 +38,7 @@ class ToolEnvironment:
     _tree: Tree
 
     def reset(self, task: str, **columns: Any) -> str:
-        """Puts the task's files into a new folder and returns the text about them for the prompt (`files_told`)."""
+        """Copies the task's files to a new folder and returns the prompt's text about them (`files_told`)."""
         self._close()
         self._task = task_of_line(task)
         self._tree = tree_of(self._task)
@@ -50,7 +50,7 @@ class ToolEnvironment:
         return files_told(self._task, self._tree, tools_of(self._kind))
 
     def get_reward(self) -> float | None:
-        """Ends the play: 1 for files that pass, 0 for others, None if they could not be verified."""
+        """Ends the play: 1 if the files pass, 0 if not, None if they could not be verified."""
         try:
             answer = answer_in(self._task, self._tree, self._services.folder)
         except (ValueError, FileNotFoundError):  # a folder that the policy has made unreadable
@@ -94,7 +94,7 @@ def tool_environment(
 
 
 def _tool(name: str, method: Any) -> Any:
-    """A method with the same hints and docstring, from which TRL makes the tool's schema."""
+    """A method with the same hints and docstring, from which TRL builds the tool's schema."""
 
     @functools.wraps(method)
     def called(self: ToolEnvironment, **arguments: Any) -> str:

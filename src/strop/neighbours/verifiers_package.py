@@ -52,7 +52,7 @@ vf-validate {name} --runtime.type subprocess
 vf-eval {name} --env.agent.runtime.type subprocess -m MODEL --client.base-url URL/v1
 ```
 
-`subprocess` only says that verifiers needs no sandbox of its own: nothing that a model wrote runs in it.
+`subprocess` only says that verifiers needs no sandbox of its own: no model-written code runs in it.
 """
 
 
@@ -61,7 +61,7 @@ def write_package(
 ) -> int:
     """Writes the package atomically and returns the number of tasks.
 
-    A task that cannot be asked or judged in one turn is reported and left out. Raises UserError for an invalid name, a
+    A task that cannot be asked and judged in one turn is reported and left out. Raises UserError for an invalid name, a
     folder that is not empty, and if no task is left.
     """
     if not _NAME.fullmatch(name):
@@ -77,7 +77,7 @@ def write_package(
             (part / module).mkdir(parents=True)
         count = write_tasks(_fit(tasks, style, report), part / module / "tasks.jsonl")
         if not count:
-            raise UserError("verifiers can ask none of the tasks in one turn: nothing is written")
+            raise UserError("none of the tasks takes one turn with verifiers: nothing is written")
         facts = {"name": name, "module": module, "count": count, "source": source, "style": style}
         texts = {"pyproject.toml": _PROJECT, "README.md": _README, f"{module}/__init__.py": _INIT}
         with writing(folder):

@@ -5,7 +5,7 @@
 
 A play is one question and one answer, scored by the taskset's own weighted rewards. Tasks that need more (a container,
 tools, a simulated user, setup, rewards that inspect a runtime) are refused when they are loaded. A reward that raises
-leaves its rollout without a score. The taskset's code runs in Strop's process, outside the jail, as in verifiers.
+leaves its rollout unscored. The taskset's code runs in Strop's process, outside the jail, as in verifiers.
 """
 
 import asyncio
@@ -123,7 +123,7 @@ async def _scored(vf: Any, judged: JudgedRollout) -> float | None:
 
 
 def _lacking(vf: Any, task: Any) -> str:
-    """What a task needs that Strop does not offer; "" for a task that can be played."""
+    """What a task needs but Strop lacks; "" for a task that can be played."""
     kind, data = type(task), task.data
     hooks = [*task.hooks("reward"), *task.hooks("metric")]
     if kind.NEEDS_CONTAINER or data.image:

@@ -1,12 +1,12 @@
-"""The way on to verl 0.9: `strop export RECIPE --verl DIR` writes tasks, a reward function and the recipe's settings.
+"""Export to verl 0.9: `strop export RECIPE --verl DIR` writes tasks, a reward function and the recipe's settings.
 
-    train.parquet, test.parquet   prompts; the ground truth is the task, so that Strop judges answers by any check
-    reward.py                     verl's custom reward function: the recipe's rewards, on Strop's verdicts
-    settings.txt                  a line a setting of verl's `ppo_trainer` (Hydra's overrides)
+    train.parquet, test.parquet   prompts; the ground truth is the task, so Strop can judge answers by any check
+    reward.py                     verl's custom reward function: the recipe's rewards on Strop's verdicts
+    settings.txt                  one setting of verl's `ppo_trainer` (Hydra's overrides) per line
     train.sh                      starts verl with them
-    README.md                     what verl has no counterpart for
+    README.md                     settings that verl lacks
 
-verl sends each answer by itself, so a reward that looks at a whole group is refused.
+verl scores each answer separately, so a reward over a whole group is refused.
 """
 
 import json
@@ -30,7 +30,7 @@ from strop.neighbours.verl import reward_of
 compute_score = reward_of({rewards})
 '''
 _START = """#!/bin/sh
-# bash train.sh [OVERRIDE...]: what is given here comes last, so that it counts.
+# bash train.sh [OVERRIDE...]: your overrides come last, so they take precedence.
 cd "$(dirname "$0")" || exit
 set -- data.train_files="$PWD/train.parquet" data.val_files="$PWD/test.parquet" \\
     reward.custom_reward_function.path="$PWD/reward.py" "$@"
@@ -39,11 +39,11 @@ exec python3 -m verl.trainer.main_ppo "$@"
 """
 _README = """# {name} for verl
 
-Written by `strop export {name} --verl`, for verl 0.9 with Strop installed beside it. `bash train.sh` starts it; more
-overrides may follow, such as `trainer.n_gpus_per_node=1`.
+Written by `strop export {name} --verl`, for verl 0.9 with Strop installed beside it. `bash train.sh` starts it; it
+takes overrides, such as `trainer.n_gpus_per_node=1`.
 
-{tasks} training tasks, {held_out} held out. Answers are judged in Strop's jail. What verl has no counterpart for, or
-does otherwise:
+{tasks} training tasks, {held_out} held out. Answers are judged in Strop's jail. Settings that verl lacks or handles
+differently:
 
 {left}
 """
@@ -51,7 +51,7 @@ does otherwise:
 
 def reward_of(weights: Mapping[str, float]) -> Callable[..., dict[str, float]]:
     """verl's `compute_score(data_source, solution_str, ground_truth, extra_info)`: the weighted sum as `score`, and
-    each reward by name. `graded` is 0 for an answer over which the grader failed; its score is then 0.
+    each reward by name. `graded` is 0 for an answer on which the grader failed; its score is then 0.
     """
     scores = scores_of(weights)
 
@@ -65,7 +65,8 @@ def reward_of(weights: Mapping[str, float]) -> Callable[..., dict[str, float]]:
 
 
 def settings_of(recipe: Recipe) -> tuple[dict[str, Any], list[str]]:
-    """(verl's settings, lines about what is not carried over). Raises UserError for what verl cannot do."""
+    """(verl's settings, lines about settings that are not carried over). Raises UserError for settings that verl
+    cannot support."""
     grpo, optim, sampling, model = recipe.grpo, recipe.optim, recipe.sampling, recipe.model
     known_form(recipe, "verl", [*_LOSSES], ["group", "leave-one-out"])
     mode, average = _LOSSES[grpo.loss.type]
@@ -122,7 +123,7 @@ def settings_of(recipe: Recipe) -> tuple[dict[str, Any], list[str]]:
 
 def _left(recipe: Recipe, scale: str) -> Iterator[str]:
     grpo = recipe.grpo
-    yield "An answer over which the grader fails is left out here; verl takes it as 0 (`graded` counts these)."
+    yield "Strop leaves out an answer on which the grader fails; verl scores it 0 (`graded` counts these)."
     if grpo.mask_truncated:
         yield "grpo.mask_truncated: truncated answers count with their reward in verl."
     if grpo.refill:
@@ -143,7 +144,8 @@ def _left(recipe: Recipe, scale: str) -> Iterator[str]:
 
 
 def write_verl(recipe: Recipe, folder: Path) -> list[str]:
-    """Writes the folder. Returns what is not carried over. Raises UserError, also where the folder is not empty."""
+    """Writes the folder. Returns lines about what is not carried over. Raises UserError, also if the folder is not
+    empty."""
     settings, left = settings_of(recipe)
     lines = "".join(
         f"{key}={str(value).lower() if isinstance(value, bool) else value}\n"

@@ -1,10 +1,10 @@
 """Alarms: problems in a run's metrics that need attention, during and after training.
 
-Pure: the same metrics give the same alarms, so report, live view and resumed run agree. Each alarm is one line with
-its numbers. It may ring again after its cause was gone (its level fell below `CLEAR`); it remains one alarm, with
-first step, last step and count. Missing or null metrics raise no alarm, except loss and gradient norm: there null is
-how "not finite" is stored on disk. docs/report.md lists the alarms. A rule returns the level of a problem at the
-newest step, 1 at its threshold, and a text; None if the metrics lack it.
+Pure functions: the same metrics give the same alarms, so report, live view and resumed run agree. Each alarm is one
+line with its numbers. It can ring again once its level has fallen below `CLEAR`; it remains one alarm, with first step,
+last step and count. Missing or null metrics raise no alarm, except loss and gradient norm, where null is how "not
+finite" is stored on disk. docs/report.md lists the alarms. A rule returns the level of a problem at the newest step, 1
+at its threshold, and a text; None if the metrics lack it.
 """
 
 import math
@@ -27,7 +27,7 @@ them."""
 COLLAPSE = 2.0
 """Within a few steps; a policy that learns to stop by itself gets shorter too, but over tens of steps."""
 TRUNCATED = 0.5
-"""Beyond half, most of what is sampled cannot pass, and overlong filtering throws away most of the update."""
+"""Beyond half, most samples cannot pass, and overlong filtering discards most of the update."""
 DUPLICATES = 0.8
 """Short easy answers repeat: healthy runs of one-line functions have 0.2 to 0.7."""
 NO_SIGNAL = 0.8
@@ -46,11 +46,11 @@ CLEAR = 0.75
 """Level below which an alarm stops ringing; thresholds are at 1."""
 
 SHORT, LONG, BEFORE, QUIET = 3, 5, 20, 10
-"""Steps of sudden and of slow measures, of the baseline of sudden ones, and without disagreement until that alarm
-stops."""
+"""Number of steps: of sudden and of slow measures, of the sudden ones' baseline, and without disagreement until that
+alarm stops."""
 _HUGE, _SMALL = 1e100, 1e-9
 REWARD, FEWEST = 10, 8
-"""Steps at both ends of the reward, and the minimum number, below which the noise is unknown."""
+"""Steps at each end of the reward, and their minimum, below which the noise is unknown."""
 
 
 @dataclass
@@ -83,7 +83,7 @@ def _errors(history: History) -> Level | None:
 def _disagreement(history: History) -> Level | None:
     """Rings if stages, scores or reward contradict a rollout's verdict."""
     counts = [number(line.get("disagreements")) or 0 for line in history.recent][-QUIET:]
-    message = f"{counts[-1]:.0f} rollouts whose verdict its stages, scores or reward contradict"
+    message = f"{counts[-1]:.0f} rollouts whose stages, scores or reward contradict their verdict"
     return (1.0 if counts[-1] else CLEAR if any(counts) else 0.0), message
 
 
@@ -142,7 +142,7 @@ def _entropy(history: History) -> Level | None:
 def _hacking(history: History) -> Level | None:
     """Rings if the reward has risen since the start but correctness has not: fewer answers pass, or the pass rate is
     flat and the reward separates passes from failures less well, or it prefers failures. The latter two show before
-    the noisy pass rate does. Two steps at either end suffice for a pass rate with a known error.
+    the noisy pass rate does. Two steps at each end suffice for a pass rate with a known error.
     """
     size = min(LONG, history.count // 2)
     names = ("reward", "pass_rate", "reward_auc", "pass_rate_error")
@@ -168,19 +168,19 @@ def _hacking(history: History) -> Level | None:
         against = (0.5 - now) / max(math.sqrt(pvariance(last[2]) / (size - 1)), _SMALL)
         worse = max(worse, blind, against)
         before = _percent(fmean(first[2]))
-        message += f"; of pairs the one that passes had more reward in {before}, now {_percent(now)}"
+        message += f"; the passing answer of a pair had more reward in {before}, now {_percent(now)}"
     sudden = _sudden([v for line in history.recent if (v := number(line.get("reward_auc"))) is not None])
     if sudden is not None and sudden[0] > max(1.0, worse / SHORT_RUN):
         worse = sudden[0] * SHORT_RUN
         message += (
-            f"; in the newest two steps the one that passes has more in {_percent(sudden[1])} of the pairs"
+            f"; in the newest two steps the passing answer has more in {_percent(sudden[1])} of the pairs"
         )
     return min(rise, worse) / SHORT_RUN, message
 
 
 def _sudden(values: list[float]) -> tuple[float, float] | None:
-    """How far the mean of the newest two is below all earlier ones, in units of their spread, 1 at `SUDDEN`; and that
-    mean."""
+    """How far the mean of the newest two is below all earlier ones, in units of their spread, 1 at `SUDDEN`; also
+    that mean."""
     before, newest = values[:-2], values[-2:]
     if len(before) < LONG:
         return None
@@ -195,7 +195,7 @@ def _change(first: list[float], last: list[float]) -> float:
 
 
 def reward_alone(history: History) -> Level | None:
-    """Rings if the reward rose significantly, and the held-out gain is small in comparison and may be zero."""
+    """Rings if the reward rose significantly but the held-out gain is small in comparison and may be zero."""
     size = min(REWARD, history.count // 2)
     first = [v for line in history.first[:size] if (v := number(line.get("reward"))) is not None]
     last = history.last("reward", size)
@@ -223,7 +223,7 @@ RULES: Registry[Callable[[History], Level | None]] = Registry(
     {
         "errors": _errors,
         "disagreement": _disagreement,
-        "refused": _mean_rule("refused", REFUSED, SHORT, "of the answers have green stages and were refused"),
+        "refused": _mean_rule("refused", REFUSED, SHORT, "of the answers have green stages but were refused"),
         "not finite": _not_finite,
         "length collapse": _length,
         "truncation": _mean_rule(
@@ -265,7 +265,7 @@ def held_out(result: Any) -> dict[str, tuple[float, float]]:
 
 
 def _ratio(before: float, now: float) -> float:
-    """The factor by which `now` is smaller; 0 if there was nothing before."""
+    """The factor by which `now` is smaller; 0 if there was no value before."""
     return before / max(now, 1e-9) if before > 0 else 0.0
 
 
@@ -348,8 +348,8 @@ def alarms(metrics: Sequence[Line], evaluations: Sequence[Mapping[str, Any]] = (
     """Every alarm of a run, in the order in which they first rang.
 
     metrics      lines of metrics.jsonl; those without a step are left out
-    evaluations  {"name", "set", "result"} each; of the held-out set ("") before, warm and after count: the others are
-                 in the metrics
+    evaluations  {"name", "set", "result"} each; of the held-out set (""), only before, warm and after count, since the
+                 others are in the metrics
     """
     watch = AlarmWatch()
     results = {e["name"]: e.get("result") or {} for e in evaluations if not e.get("set")}

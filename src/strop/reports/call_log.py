@@ -21,9 +21,9 @@ _STEP = re.compile(rb'\{"step": (\d+)')
 
 @contextlib.contextmanager
 def logging_to(folder: Path | str, *, warn: Callable[[str], None] | None = None) -> "Iterator[CallLog]":
-    """Logs calls below `folder`/calls until the block ends; the innermost block counts, for every thread.
+    """Logs calls below `folder`/calls until the block ends; for every thread, the innermost block applies.
 
-    warn  takes the one line about lines that cannot be written; default: stderr
+    warn  gets the single warning about lines that cannot be written; default: stderr
     """
     log = CallLog(folder, warn)
     _stack.append(log)

@@ -1,5 +1,4 @@
-"""Files of rollouts, read as a whole: a torn or damaged file is refused, while `files.read_jsonl` returns what it
-can."""
+"""Files of rollouts, read whole: a torn or damaged file is refused, while `files.read_jsonl` returns what it can."""
 
 import json
 import os
@@ -75,8 +74,8 @@ def evaluation_name(file: str) -> str:
 
 
 def read_whole(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a compressed JSON-lines file. Raises UserError for a torn or damaged one, of which nothing
-    counts."""
+    """The objects of a compressed JSON-lines file. Raises UserError for a torn or damaged one, which is skipped
+    whole."""
     number = 0
     for number, text in enumerate(lines(path), start=1):
         try:
@@ -84,7 +83,7 @@ def read_whole(path: Path) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError) as error:
             raise UserError(f"{path} is damaged and is left out: line {number}: {error}") from error
         if not isinstance(value, dict):
-            raise UserError(f"{path} is damaged and is left out: line {number} is no rollout")
+            raise UserError(f"{path} is damaged and is left out: line {number} is not a rollout")
         yield value
 
 
@@ -130,7 +129,7 @@ def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
 
 
 def _stamp(entry: "os.DirEntry[str]") -> tuple[int, ...]:
-    """None if the file disappeared since the listing. For a log it changes whenever it has grown by a tenth."""
+    """None if the file disappeared since the listing. A log's identity changes whenever it has grown by a tenth."""
     try:
         status = entry.stat()
     except OSError:

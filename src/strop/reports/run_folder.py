@@ -5,22 +5,24 @@
     versions.json                   code revision and package versions
     vocabulary.json.zst             a JSON list with the text of each token id
     metrics.jsonl                   one line per step, durable when the step is over
-    rollouts/step-000012.jsonl.zst  every rollout of a step, one a line, with its `step` and `group`
-    calls/NAME.jsonl                calls of a user's function that is decorated with strop.log_reward, one a line
-    evaluation/NAME.json            an evaluation (before, after, ...), and its rollouts beside it in NAME.jsonl.zst
-    scaling/NAME.jsonl              of `strop scale`: what an evaluation's answers do without hidden tests, one a line
+    rollouts/step-000012.jsonl.zst  every rollout of a step, one per line, with its `step` and `group`
+    calls/NAME.jsonl                calls of a user's function decorated with strop.log_reward, one per line
+    evaluation/NAME.json            an evaluation (before, after, ...), with its rollouts in NAME.jsonl.zst beside it
+    scaling/NAME.jsonl              of `strop scale`: runs of an evaluation's answers without hidden tests, one per line
     checkpoints/                    the trainer's
     code/                           copies of the user's own rewards, environments, templates (training.resume_changes)
-    changes.jsonl                   settings that were changed when the run was resumed, one line a time
-    error.txt                       causes and traces of what ended the run before its time
-    stop                            made by anyone: the run saves a checkpoint after its step, removes it and ends
+    changes.jsonl                   settings that were changed when the run was resumed, one line each time
+    error.txt                       causes and traces of errors that ended the run early
+    stop                            anyone may create it: the run saves a checkpoint after its step, removes this file
+                                    and ends
     launch/                         what `strop launch` wrote for the run: script, recipe, logs of its parts
     card.json                       of `strop train-reward`: the model's report card (evaluation/reward_card.py)
-    hacking.svg                     reward and passing by how far the policy has moved, where the reward is not passing
+    hacking.svg                     reward and pass rate over the policy's distance, if the reward is not the pass
+                                    itself
     summary.json                    results, written at the end
 
-A process that writes holds a lock on the folder. A kill at any moment leaves whole files, and at most a torn last line
-of metrics.jsonl, which readers leave out and `resume` removes.
+A writing process holds a lock on the folder. A kill at any moment leaves whole files, and at most a torn last line of
+metrics.jsonl, which readers skip and `resume` removes.
 """
 
 import fcntl
@@ -54,7 +56,7 @@ DATA = (RECIPE, VERSIONS, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CO
 """Files of a run except checkpoints."""
 CARD, HACKING = "card.json", "hacking.svg"
 ASKED, SCALING = "eval.json", "scaling"
-"""File of a run of `strop eval` that says what was asked; what `strop scale` adds."""
+"""File with the job of a run of `strop eval`; folder that `strop scale` adds."""
 _OURS = (*DATA, ASKED, SCALING, CARD, HACKING, CHECKPOINTS, *_TRACKERS)
 
 
@@ -67,7 +69,7 @@ class RunFolder:
 
     @classmethod
     def check_free(cls, path: Path | str, *, overwrite: bool) -> None:
-        """Raises UserError if `create` would refuse, and writes nothing; for checks before a model is loaded."""
+        """Raises UserError if `create` would refuse; writes nothing. For checks before a model is loaded."""
         folder = Path(path)
         try:
             taken = any(entry.name not in (_LOCK, LAUNCH, STOP) for entry in folder.iterdir())
@@ -95,9 +97,8 @@ class RunFolder:
     def create(
         cls, path: Path | str, *, recipe: str, versions: Mapping[str, Any], overwrite: bool = False
     ) -> "RunFolder":
-        """A new run folder with recipe and versions, locked; `overwrite` removes the files of an older run, no others.
-
-        Raises UserError for a folder that exists, is in use or cannot be written to; then it leaves no new folder.
+        """A new run folder with recipe and versions, locked; `overwrite` removes only the files of an older run. Raises
+        UserError, without leaving a new folder, if the folder exists, is in use or cannot be written.
         """
         folder = Path(path)
         cls.check_free(folder, overwrite=overwrite)
@@ -130,7 +131,7 @@ class RunFolder:
             raise UserError(f"{path} is an evaluation: resume it with: strop eval --resume {path}")
         if not evaluation and _is_supervised(run.path):
             raise UserError(
-                f"{path} is a run of strop sft or strop train-reward, which cannot resume: start it anew with "
+                f"{path} is a run of strop sft or strop train-reward, which cannot be resumed: start it again with "
                 f"run.overwrite=true"
             )
         run._lock = _locked(run.path)
@@ -149,7 +150,7 @@ class RunFolder:
         return cls(folder)
 
     def clear(self) -> None:
-        """Removes a run's files and no others; the recipe last, so an interrupted removal can be repeated."""
+        """Removes only a run's files, the recipe last, so an interrupted removal can be repeated."""
         with files.writing(self.path):
             for name in reversed(_OURS):
                 path = self.path / name
@@ -313,7 +314,7 @@ def _locked(folder: Path) -> int:
     except OSError as error:
         os.close(handle)
         raise UserError(
-            f"run folder {folder} is in use by another process; wait for its end or choose another run.dir"
+            f"run folder {folder} is in use by another process; wait until it ends, or choose another run.dir"
         ) from error
     return handle
 

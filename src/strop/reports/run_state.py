@@ -2,7 +2,7 @@
 
 running   a process holds the folder's lock
 finished  summary.json is there
-stopped   neither, and some steps were done, or it is an evaluation
+stopped   neither, but some steps were done, or it is an evaluation
 empty     neither, and no step was done
 """
 
@@ -70,7 +70,7 @@ def check_run(folder: Path) -> None:
 
 
 def in_use(folder: Path) -> bool:
-    """Whether a process writes to the folder. Tries the lock and releases it, without disturbing the writer."""
+    """Whether a process is writing to the folder: tries the lock and releases it, without disturbing the writer."""
     try:
         handle = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -171,13 +171,13 @@ def _kind_and_text(folder: Path, running: bool, metrics: Metrics, planned: int |
     if (folder / SUMMARY).is_file():
         return "finished", f"finished after {where}"
     if running and step and planned and step >= planned:
-        return "running", f"running: {where} is done, but what follows training is not yet"
+        return "running", f"running: {where} is done, but the final evaluation and saving are not"
     if running:
         return "running", f"running: {where} is done" if step else "running: no step is done yet"
     if step and planned and step >= planned:
         if "steps" in metrics.lines[-1] and (folder / _FINAL).is_dir():  # `strop sft` writes no summary
             return "finished", f"finished after {where}"
-        return "stopped", f"stopped after {where}: training is done, what follows it is not"
+        return "stopped", f"stopped after {where}: training is done, the final evaluation and saving are not"
     if step:
         return "stopped", f"stopped after {where}; resume with: strop train --resume {folder}"
     return "empty", f"empty: no step was done; resume with: strop train --resume {folder}"
@@ -199,8 +199,8 @@ def _evaluation(folder: Path, running: bool) -> tuple[Kind, str]:
 
 
 def wrong_values(name: object, wrong: list[str]) -> str:
-    """One line about values of a file that are left out."""
-    return f"{name}: of another type than expected, left out: {_first(wrong)}"
+    """One line about left-out values of a file."""
+    return f"{name}: values of an unexpected type, left out: {_first(wrong)}"
 
 
 def _first(found: Sequence[object]) -> str:

@@ -1,7 +1,7 @@
 """The expected shape of a run's JSON: values of another type are removed and named.
 
-A shape takes (value, its position, names of removed values) and returns the value to show, or `OUT`.
-Names that no shape knows are kept unchanged, except numbers too large to compute with.
+A shape takes (value, its position, names of removed values) and returns the value to show, or `OUT`. Unknown names are
+kept unchanged, except numbers too large to compute with.
 """
 
 import math
@@ -10,12 +10,12 @@ from typing import Any
 
 OUT: Any = object()
 HUGE = 1e300
-"""Numbers from here on count as damage; JSON has integers that no float can hold."""
+"""Numbers from this size count as damage; JSON has integers that no float can hold."""
 Shape = Callable[[Any, str, list[str]], Any]
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a usable number, or one that is not finite; true and false are not."""
+    """Whether it is a usable number, or one that is not finite; not a truth value."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return abs(value) < HUGE or (isinstance(value, float) and not math.isfinite(value))
@@ -51,7 +51,7 @@ def items(of: Shape) -> Shape:
 
 
 def sequence(*of: Shape) -> Shape:
-    """A list of exactly these; removed if one of them is."""
+    """A list of exactly these values; removed if one of them is."""
 
     def shape(value: Any, at: str, out: list[str]) -> Any:
         if not isinstance(value, list) or len(value) != len(of):
@@ -203,5 +203,5 @@ def checked_rollout(line: dict[str, Any], *, grouped: bool) -> dict[str, Any]:
         *(value for value in numbers if value is not None and not is_number(value)),
     ]
     if wrong:
-        raise TypeError(f"{wrong[0]!r:.60} is of another type than expected")
+        raise TypeError(f"{wrong[0]!r:.60} has an unexpected type")
     return line

@@ -6,11 +6,11 @@
     GET /api/search    rows that match              GET /api/detail    one rollout, whole
 
 A page sends the stamp of its data: for a recent stamp it gets the changes, else everything. Rollouts are read during
-requests: briefly with the first, then new ones with each request.
+requests: briefly in the first one, then new ones in each.
 
-Threat model: that of `core.listening`, and the page holds model-written text. So every response names its type and
-forbids sniffing, the page runs only its own scripts, and no response may be framed or read by another origin. A
-request selects among the found rollouts; it never names a file. Other users of this machine can reach the port.
+Threat model: that of `core.listening`; in addition, the page holds model-written text. So every response names its type
+and forbids sniffing, the page runs only its own scripts, and no response may be framed or read by another origin. A
+request selects among the rollouts found; it never names a file. Other users of this machine can reach the port.
 """
 
 import json
@@ -44,7 +44,7 @@ _MOST_ROWS = 10_000
 _FIRST_SECONDS, _MORE_SECONDS = 0.2, 1.0
 """Seconds of reading rollouts before a page's first request is answered, and each of the others."""
 _KEPT = 4
-"""Pages kept to compute changes: as many as tabs that follow a run at once."""
+"""Pages kept to compute changes, enough for as many tabs that follow a run at once."""
 _MOST_TARGET = 4096
 """Maximum bytes of a request's query."""
 Query = Mapping[str, str]
@@ -142,8 +142,8 @@ class ViewApp:
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """The changes from an earlier page of a run to the current one.
 
-    Changed values, complete; new or changed `tasks`; and list changes in `spliced`: {name: [first index, number
-    removed, new items]}.
+    Changed values are complete; `tasks` holds new or changed ones; changes of lists are in `spliced`: {name: [first
+    index, number removed, new items]}.
     """
     found: dict[str, Any] = {}
     spliced: dict[str, list[Any]] = {}
@@ -166,7 +166,7 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _answering(answer: Callable[[Query], Response]) -> Callable[[Request], Awaitable[Response]]:
-    """A handler that runs in a thread and answers a user's mistake as 404 with its line."""
+    """A handler that runs in a thread and answers a user's mistake with 404 and its message."""
 
     async def handler(request: Request) -> Response:
         if request.method != "GET":  # HEAD, which Starlette adds

@@ -1,4 +1,4 @@
-"""`cites_fix`: whether the lines that an answer cites are those that the fix of a vulnerability changes.
+"""`cites_fix`: whether an answer cites the lines that the fix of a vulnerability changes.
 
 For label tasks whose metadata has `lines` (where the pair differs, see `strop_tasks.formats.vulnerability`),
 `code_lines` (how many lines are shown) and `vulnerable`; None ("not scored") for any other task, and if the pair does
@@ -12,8 +12,8 @@ position n + 1/2.
                                       R = share of U within TOLERANCE of some cited line
     safe         1 for `none`, else 0: there is nothing to cite
 
-0 for an answer without such a line, with several, with one that cannot be read, or that cites a line which is not
-shown. So citing every line scores little, and a constant answer is right for at most one side of a pair.
+The score is 0 for an answer without such a line, with several, with an unreadable one, or that cites a line not shown.
+Citing every line thus scores little, and a constant answer is right for at most one side of a pair.
 """
 
 import re

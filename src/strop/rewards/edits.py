@@ -10,9 +10,9 @@ With B the files before, O after the oracle's edit, R after the answer's, and d 
 
     overlap = 1 - d(R, O) / (d(B, R) + d(B, O))
 
-d counts the tokens to delete and insert (the LCS or Indel distance, a metric, from rapidfuzz), so by the
-triangle inequality the overlap is never negative. It is Dice's coefficient of two changes (Dice 1945, Ecology 26): if
-the changes do not touch, d(R, O) equals the denominator, and the overlap is 0. So
+d counts the tokens to delete and insert (the LCS or Indel distance, a metric, from rapidfuzz), so by the triangle
+inequality the overlap is never negative. It is Dice's coefficient of two changes (Dice 1945, Ecology 26): if the
+changes do not touch, d(R, O) equals the denominator, and the overlap is 0. Hence
 1. doing nothing scores 0, the oracle's result scores 1, whatever edits led to it and in whatever order;
 2. an edit elsewhere scores 0, and lowers the score of one in the right place, in the same file or in another;
 3. the right place with wrong text scores something for what was correctly removed.
@@ -44,7 +44,7 @@ PER_STRAY = 0.001
 """Penalty for each character outside of thought and answer, except white space."""
 
 MAX_CHARACTERS = 1_000_000
-"""Characters of one file after an answer; with a longer one, the overlap is 0."""
+"""Maximum characters of one file after an answer; with a longer one, the overlap is 0."""
 TAB = 8
 
 _THERE = "\0"

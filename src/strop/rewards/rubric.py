@@ -94,7 +94,7 @@ def _agreed(task: Task, rollout: Rollout) -> ranges.RangeScore:
 
 
 def _number(name: str, says: str) -> Reward:
-    """Makes a reward from a number of the verdict, 0 if the verdict lacks it."""
+    """Makes a reward from a number of the verdict; 0 if the verdict lacks it."""
 
     def reward(task: Task, rollout: Rollout, verdict: Verdict) -> float:
         return verdict.numbers.get(name, 0.0)
@@ -259,8 +259,8 @@ def find_reward(name: str) -> Reward | BatchReward:
 
 
 WAITS = (0.5, 1.0, 2.0)
-"""Pauses in seconds before a failed reward is tried again. In one call for many rollouts they are spent once while it
-keeps failing, so a broken reward costs no more; they are restored when it recovers."""
+"""Pauses in seconds before a failed reward is tried again. In one call for many rollouts, a reward that keeps
+failing waits only once, so a broken reward costs no more; the pauses are restored when it recovers."""
 
 
 class _Failed(Exception):

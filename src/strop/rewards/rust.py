@@ -24,7 +24,7 @@ def clippy(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def test(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 if the verdict is a pass: all tests ran and passed, also the answer's own if they judge."""
+    """1 if the verdict is a pass: all tests ran and passed, including the answer's own if they judge."""
     return float(verdict.passed)
 
 

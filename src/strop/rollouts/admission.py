@@ -24,7 +24,7 @@ from strop_verify.core.verdict import Outcome, Verdict
 WAIT = 0.05
 """Seconds to wait when there is nothing else to do."""
 MOST_LOST = 2
-"""Times that a play is played again whose machine was lost."""
+"""How often a play is restarted after its machine was lost."""
 _LEFT_OUT: Mapping[StopAction, Literal["loss", "scores"]] = {"mask": "loss", "drop": "scores"}
 
 Order = Literal["deterministic", "as-ready"]
@@ -36,7 +36,7 @@ class Clock:
 
     sampling: float = 0.0
     verifying: float = 0.0
-    """Only while nothing was left to sample: verification during sampling costs no waiting."""
+    """Only while nothing was left to sample: verification during sampling delays nothing."""
     rewards: float = 0.0
     """In reward functions."""
     starting: float = 0.0
@@ -54,7 +54,7 @@ class Clock:
             setattr(self, part, getattr(self, part) + time.perf_counter() - started)
 
     def take(self) -> tuple[float, float, float, float, float]:
-        """The seconds of all fields, in their order; resets them."""
+        """Returns the seconds of all fields, in order, and resets them."""
         spent = self.sampling, self.verifying, self.rewards, self.starting, self.tools
         self.sampling = self.verifying = self.rewards = self.starting = self.tools = 0.0
         return spent
@@ -110,7 +110,7 @@ def event_of(effect: Effect, result: Any, seconds: float) -> Event:
 
 
 class Decision(NamedTuple):
-    """What an environment returned, and the effects that it asked for, started."""
+    """What an environment returned, and the effects that were started for it."""
 
     after: Any
     effects: Sequence[StartedEffect]
@@ -138,7 +138,7 @@ class Play:
     setup: Future[None] | None
     """None if its environment has no set-up."""
     began: float = 0.0
-    """When its turn came."""
+    """When it left the queue."""
     opening: Opening = field(default_factory=Opening)
     given: list[int] = field(default_factory=list)
     """New tokens of the next turn's prompt."""
@@ -198,7 +198,7 @@ class Play:
         return None
 
     def request(self, params: SamplingParams, positions: int) -> Request | None:
-        """The next request of the policy, a first answer cut to fit; None if it has no room in so many positions."""
+        """The policy's next request, with a first answer shortened to fit; None if the positions leave it no room."""
         room = positions - len(context := self.context)
         most = self.opening.max_tokens or params.max_tokens
         if room < (most if self.turns else 1):
@@ -236,7 +236,7 @@ class Play:
 
 
 class Admission:
-    """Creates plays from a queue of (task, index, seed): in its order or, in the order `as-ready`, as set-ups finish.
+    """Creates plays from a queue of (task, index, seed), in its order or, with `as-ready`, as set-ups finish.
 
     Environments with a set-up are set up ahead of their plays' turn.
     """
@@ -267,7 +267,7 @@ class Admission:
         return list(self._waiting)
 
     def again(self, play: Play) -> bool:
-        """Puts a lost play in front of the queue; False if it was lost MOST_LOST times before."""
+        """Puts a lost play at the front of the queue; False if it was lost MOST_LOST times before."""
         self._lost[play.task.id, play.index] += 1
         if self._lost[play.task.id, play.index] > MOST_LOST:
             return False
@@ -275,7 +275,8 @@ class Admission:
         return True
 
     def next(self, *, idle: bool) -> Play | None:
-        """A play whose environment is set up, or should be by now. `idle`: may wait, as nothing else is going on."""
+        """A play whose environment is set up, or should be by now. `idle`: may wait, since there is nothing else to
+        do."""
         self._draw()
         if not self._waiting:
             return None
@@ -312,7 +313,7 @@ class Admission:
 def queued(
     tasks: Iterable[Task], samples: int, seed: int, tag: str | int, done: Container[tuple[str, int]] = ()
 ) -> Iterator[tuple[Task, int, int]]:
-    """(task, index, seed) of every play that is not `done`. Only in a sequence, a task may be repeated."""
+    """(task, index, seed) of every play that is not `done`. Only a sequence may repeat a task."""
     again: Counter[str] = Counter()
     for task in tasks:
         first = again[task.id]
@@ -324,7 +325,7 @@ def queued(
 
 
 def unanswered(task: Task, done: Done, action: StopAction) -> Verdict:
-    """The verdict of a play that ended without an answer: an *error* if the cause is ours and `action` is to drop."""
+    """The verdict on a play that ended without an answer: *error* if the cause is ours and `action` is to drop."""
     ours: tuple[StopReason, ...] = ("infra", "cancelled", "deadline")
     none = Outcome.UNJUDGED if task.check.rewards_alone else Outcome.NO_ANSWER
     outcome = Outcome.ERROR if done.reason in ours and action == "drop" else none

@@ -4,9 +4,9 @@ One thread drives everything in ticks: it starts plays while there is room, carr
 advances every completion by one step of the policy. Environments, their effects and the grader work in other threads
 and processes. Each play that started ends exactly once: finished, or cancelled when the caller stops.
 
-In the order `deterministic` each decision of an environment is waited for, and an effect's result is taken exactly
-`patience` ticks after the request: which completions are decoded together is then independent of timing, and on a CPU
-the same seeds give the same bits however long tools take. In the order `as-ready` decoding waits for no tool.
+The order `deterministic` waits for each decision of an environment and takes an effect's result exactly `patience`
+ticks after the request. Which completions are decoded together is then independent of timing, and on a CPU the same
+seeds give the same bits however long tools take. In the order `as-ready`, decoding never waits for tools.
 """
 
 import copy
@@ -34,7 +34,7 @@ from strop_verify.sandbox.programs import OpenBox, OpenFolder, Programs
 _GRACE = 0.002
 """Seconds that decoding waits for decisions of environments in the order `as-ready`; most take less."""
 MOST_ROUNDS = 100
-"""Most requests for effects by an environment between two turns."""
+"""Most requests for effects that an environment may make between two turns."""
 
 
 class Dispatcher:
@@ -52,7 +52,7 @@ class Dispatcher:
         open_folder: OpenFolder = Folder,
         surroundings: Callable[[Task], Surroundings] = surroundings_of,
     ) -> None:
-        """`open_one` opens the jails of the effect `Run`, `open_folder` those that last for a play, whose programs see
+        """`open_one` opens the jails of the effect `Run`; `open_folder`, those that last for a play, whose programs see
         the task's `surroundings`.
         """
         self.policy, self.verifier, self.environment = policy, verifier, environment
@@ -127,7 +127,7 @@ class _Plays:
         return PlayServices(self._owner.verifier, self._threads, self._programs, found)
 
     def all(self) -> Iterator[Rollout]:
-        """Yields the rollouts; before an error of an engine or of a user's code, those answered until then."""
+        """Yields the rollouts. If an engine or a user's code fails, yields those answered so far before raising."""
         try:
             yield from self._rounds()
         except UserError:
@@ -246,7 +246,7 @@ class _Plays:
         self._waited(play, time.monotonic() - started)
 
     def _take_decisions(self) -> None:
-        """Carries out decisions of environments: all in the order `deterministic`, else those that are there."""
+        """Carries out decisions of environments: all with `deterministic`, else those that are available."""
         deciding = self._waiting("decision")
         if self._owner.order == "as-ready" and deciding:
             late = time.monotonic() - _GRACE
@@ -259,7 +259,7 @@ class _Plays:
             self._waited(play, time.monotonic() - started)
 
     def _results(self, play: Play, futures: Sequence[Future[Any]], what: str) -> list[Any] | None:
-        """The results, waited for within the play's time; None if the play ended over them. Raises UserError."""
+        """Waits within the play's time for the results; None if that ended the play. Raises UserError."""
         wait(futures, timeout=self._left(play))
         if not all(future.done() for future in futures):
             for future in futures:

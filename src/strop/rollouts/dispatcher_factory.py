@@ -24,10 +24,9 @@ def dispatcher_of(
     prompt: int | None = None,
     stack: ExitStack | None = None,
 ) -> Dispatcher:
-    """A dispatcher by the sections `play` and `sandbox`. `prompt`: most tokens of a first prompt, else the recipe's.
-
-    Plays are here, unless there is a `stack`: then they are where launch.environments says, until it is closed. Raises
-    UserError if that cannot be, and if answers leave no room for a prompt in the model's context.
+    """A dispatcher with the settings of `play` and `sandbox`. `prompt`: most tokens of a first prompt, by default the
+    recipe's. Plays run in this process; with a `stack`, they run where launch.environments says until it is closed.
+    Raises UserError if that is impossible, or if answers leave no room for a prompt in the model's context.
     """
     context: int | None = getattr(policy, "context", None)
     if context is not None and recipe.sampling.max_tokens >= context:

@@ -1,4 +1,4 @@
-"""Encodes what an environment says: the only place where a play's text becomes tokens."""
+"""Encodes the messages of environments: the only place where a play's text becomes tokens."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -66,7 +66,7 @@ def demo_turns(demo: Demo, tokenizer: HubTokenizer) -> list[TurnTokens]:
 
 
 def demo_misfit(demo: Demo, tokenizer: HubTokenizer, prompt: int, answer: int, play: int | None) -> str:
-    """Why a demonstration does not fit these limits in tokens, "" if it does. As in the dispatcher, each answer but the
+    """Why a demonstration exceeds these limits in tokens, "" if it does not. As in the dispatcher, each answer but the
     first needs room for `answer` tokens, and no answer is longer.
     """
     before = 0
@@ -96,8 +96,8 @@ class ExternalHistory:
 
         The longest earlier exchange with which it begins, including the answer, is not encoded again. The prompt
         continues that row if the exchange was its last turn, else a new row that begins with the same tokens. If the
-        chat template would write the exchange differently now (without earlier thoughts), all is encoded in a new row.
-        Raises ValueError if the chat template refuses the conversation.
+        chat template would now write the exchange differently (without earlier thoughts), everything is encoded in a
+        new row. Raises ValueError if the chat template refuses the conversation.
         """
         asked, begun = converse.messages or converse.text, begun_ids(converse, tokenizer)
         last = {turn.row: number for number, turn in enumerate(turns)}
@@ -116,7 +116,7 @@ class ExternalHistory:
         return len(last), [*before, *more, *begun]
 
     def _begins(self, asked: tuple[Message, ...] | str, number: int, turn: Turn) -> bool:
-        """Whether a prompt begins with what was asked and answered at a turn."""
+        """Whether a prompt begins with a turn's request and answer."""
         before, said = self.asked[number], self.begun[number] + turn.completion.text
         if isinstance(asked, str) or isinstance(before, str):
             return isinstance(asked, str) and isinstance(before, str) and asked.startswith(before + said)
@@ -129,7 +129,7 @@ class ExternalHistory:
 def _more(
     asked: tuple[Message, ...] | str, before: tuple[Message, ...] | str, turn: Turn, tokenizer: Tokenizer
 ) -> list[int] | None:
-    """Tokens of what was asked after an answer; None if the template now writes the answer differently."""
+    """Tokens of the request after an answer; None if the template now writes the answer differently."""
     completion = turn.completion
     if isinstance(asked, str):
         return tokenizer.encode(asked[len(before) + len(completion.text) :])

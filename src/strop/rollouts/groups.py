@@ -84,7 +84,7 @@ class MixedStream:
     """Draws from one task set or several; pauses tasks without signal, and sets aside tasks that are refused or on
     which the grader fails.
 
-    Over the steps each set gets exactly its share: each place goes to the set that is furthest behind its weights. The
+    Over the steps, each set gets exactly its share: each place goes to the set that is furthest behind its weight. The
     state is a small JSON value, so a resumed run draws the same tasks.
     """
 
@@ -172,8 +172,8 @@ def scored(
     by_turn: bool = False,
     patient: bool = False,
 ) -> list[Rollout]:
-    """The judged rollouts with scores and rewards, in order. `by_turn`: also scores each turn that has a verdict, as a
-    play that ended there. `patient`: see `WeightedRubric.score_all`.
+    """The judged rollouts with scores and rewards, in order. `by_turn`: also scores each turn that has a verdict, as if
+    the play had ended there. `patient`: see `WeightedRubric.score_all`.
     """
     judged = [
         JudgedRollout(task, rollout, rollout.verdict)
@@ -232,7 +232,7 @@ def play_groups(
     done: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Group]:
     """One group per task, in order; a repeated task has several. A task drawn again in a later round gets other seeds.
-    `by_turn`, `patient`: see `scored`; `done` gets how many rollouts are done, and of how many.
+    `by_turn`, `patient`: see `scored`; `done` is called with the number of finished rollouts and their total.
     """
     set_of = rubric.set_of if isinstance(rubric, RubricBySet) else {}
     by_id = {task.id: task for task in tasks}
@@ -262,8 +262,8 @@ def fill_step(play: PlayRound, stream: Stream, recipe: Recipe, step: int) -> tup
     """(groups to learn from, every group played) in a training step, from 1.
 
     Groups without signal are replaced by groups of other tasks, up to grpo.max_refill_rounds times ("dynamic sampling",
-    DAPO, arXiv 2503.14476, section 3.2); if some are still missing, groups without signal, which have no gradient, fill
-    up the step.
+    DAPO, arXiv 2503.14476, section 3.2). If some are still missing, groups without signal, which have no gradient,
+    complete the step.
     """
     grpo, params = recipe.grpo, recipe.sampling.params()
     played: list[Group] = []

@@ -49,7 +49,7 @@ def with_steps(
     continuations: int,
     most: int,
 ) -> list[Group]:
-    """The groups with steps and their values: at most `most` per judged one-turn answer to a Python task."""
+    """The groups with steps and their values, at most `most` steps per judged one-turn answer to a Python task."""
     by_id = {task.id: task for task in tasks}
     known: dict[tuple[str, tuple[int, ...]], _Beginning] = {}
     ends: dict[tuple[int, int], list[int]] = {}

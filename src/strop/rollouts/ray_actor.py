@@ -1,4 +1,4 @@
-"""The part of `ray_plays` that runs on a node: an actor with environments, their folders, tools and agents."""
+"""The part of `ray_plays` that runs on a node: an actor with environments and their folders, tools and agents."""
 
 import asyncio
 import os
@@ -41,11 +41,11 @@ class HeldPlay:
     turns: int = 0
     effects: Sequence[Verify | StartedEffect] = ()
     results: list[Any] = field(default_factory=list)
-    """Of the effects."""
+    """Results of the effects."""
 
     def decide(self, method: str, *given: Any) -> Any:
-        """What the environment says, in a form that can be sent: a decision, for `Do` a list of `Verify` and of the
-        text of other effects, which are started, or an error.
+        """The environment's reply in a form that can be sent: an error or a decision; for `Do`, a list with each
+        `Verify`, and the text of every other effect, which is started.
         """
         self.turns += method == "step"
         try:
@@ -70,7 +70,7 @@ class HeldPlay:
         return [one if isinstance(one, Verify) else str(one.effect) for one in self.effects]
 
     def result(self, verdicts: Sequence[Verdict | None]) -> Any:
-        """What the environment says to the results of its effects, those of each `Verify` given."""
+        """The environment's reply to the results of its effects; those of each `Verify` are passed in."""
         effects = tuple(one if isinstance(one, Verify) else one.effect for one in self.effects)
         results = tuple(
             given if isinstance(effect, Verify) else kept
@@ -81,7 +81,7 @@ class HeldPlay:
         return self.decide("result", effects, results)
 
     def fault(self, what: str, cause: BaseException | str) -> UserError:
-        """A mistake of the environment, worded as `admission.Play.fault` does."""
+        """A fault of the environment, worded like `admission.Play.fault`."""
         return environment_fault(self.environment, self.task.id, f"{what}, turn {self.turns}", cause)
 
 
@@ -109,7 +109,7 @@ class PlayActor:
         return {"node": socket.gethostname(), "fault": fault, **release()}
 
     def _open(self) -> None:
-        """Raises StropError, and whatever a recipe of another release does."""
+        """Raises StropError, and any error that a recipe of another release causes."""
         try:
             os.chdir(self._folder)
         except OSError as error:
@@ -141,7 +141,7 @@ class PlayActor:
         return None
 
     async def call(self, key: int, method: str, placed: int | None, *given: Any) -> Any:
-        """See `HeldPlay`; `placed` is what `Converse.placed` hears first, if anything."""
+        """See `HeldPlay`; `placed`, if given, is first passed to `Converse.placed`."""
         if (play := self._plays.get(key)) is None:
             return _gone()
         if placed is not None and play.asked is not None:
@@ -172,7 +172,7 @@ class PlayActor:
             play.asked.over(reason, why)
 
     async def close(self, key: int) -> Exception | None:
-        """Ends a play and all that it has running."""
+        """Ends a play and everything that it runs."""
         if (play := self._plays.pop(key, None)) is None:
             return None
         for one in play.effects:
@@ -202,7 +202,7 @@ def _maker(source: bytes) -> BoundEnvironment:
 
 
 def play_closed() -> SandboxError:
-    """For a call that a play's end has overtaken."""
+    """For a call that comes after its play's end."""
     return SandboxError("the play was closed")
 
 

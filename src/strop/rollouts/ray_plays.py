@@ -1,13 +1,13 @@
-"""Plays whose environments run on actors of a Ray cluster: one on each node, with its folders, tools and agents.
+"""Plays whose environments, with their folders, tools and agents, run on actors of a Ray cluster, one on each node.
 
-The policy and the dispatcher stay where they are, and so do the decisions about order: an environment's methods and
-effects are called on its actor, and everything that it says comes back as it would from here. The effect `Verify` goes
-to the run's own verifier; what a tool verifies itself is judged on its node.
+The policy and the dispatcher stay in this process, which also decides the order. An environment's methods and effects
+are called on its actor, and its replies come back as from a local one. The effect `Verify` goes to the run's own
+verifier; what a tool verifies itself is judged on its node.
 
-An actor that is lost takes its plays with it, and nothing else. The dispatcher plays them again from their beginning,
-on actors that are left (`PlayLost`), with the same seeds. Ray restarts the actor, elsewhere if its node is gone.
+A lost actor loses only its own plays. The dispatcher restarts them from the beginning on the remaining actors
+(`PlayLost`), with the same seeds. Ray restarts the actor, on another node if its own is gone.
 
-Threat model: as `strop_verify.verification.ray_workers`.
+Threat model: that of `strop_verify.verification.ray_workers`.
 """
 
 import os
@@ -52,18 +52,18 @@ from strop_verify.verification.ray_workers import (
 from strop_verify.verification.remote.protocol import PATIENCE_SECONDS, task_json
 
 MOST_CALLS = 8192
-"""Calls of an actor at the same time: each play has one, each of its effects another."""
+"""Concurrent calls of an actor: one for each play and one for each of its effects."""
 _POLL_SECONDS = 1.0
 
 
 class PlayActors:
-    """The actors of a run. `moved` makes environments that are on them.
+    """The actors of a run. `moved` makes environments that run on them.
 
     Raises UserError if there is no cluster, or a node has another release or no jail.
     """
 
     def __init__(self, recipe: Recipe, patience: float = PATIENCE_SECONDS) -> None:
-        """`patience`: seconds that a play waits while there is no actor."""
+        """`patience`: seconds that a play waits for an actor."""
         if not isinstance(recipe.verifier, RayVerifierConfig):
             raise UserError(
                 "launch.environments=ray has no cluster; set verifier.engine=ray, or start the run with strop launch"
@@ -94,7 +94,7 @@ class PlayActors:
             raise
 
     def moved(self, here: Any) -> Callable[[Task], Environment]:
-        """Makes the environments that `here` makes, on the actors; those of one turn stay here: they have no work."""
+        """Makes the environments of `here` on the actors; one-turn environments stay here, since they do no work."""
 
         def made(task: Task) -> Environment:
             environment: Environment = here(task)
@@ -202,7 +202,7 @@ class ActorEnvironment:
         self._ask("open", self._source, task_json(self._task))
 
     def begin(self) -> Opening:
-        """See `Environment`, as for the others."""
+        """See `Environment`, also for the other methods."""
         found = self._call("begin")
         assert isinstance(found, Opening)
         return found
@@ -212,7 +212,7 @@ class ActorEnvironment:
         return self._next(self._call("step", completion))
 
     def result(self, effect: Any, result: Any) -> Next:
-        """See `Environment`; only verdicts have to be sent back."""
+        """See `Environment`; only verdicts must be sent to the actor."""
         results = result if isinstance(effect, tuple) else (result,)
         return self._next(
             self._call("result", [one if isinstance(one, Verdict) else None for one in results])
@@ -265,7 +265,7 @@ class ActorEnvironment:
 
 @dataclass(frozen=True)
 class ActorEffect:
-    """An effect that an actor has started; its result here is its event."""
+    """An effect that an actor has started; its result in this process is its event."""
 
     environment: ActorEnvironment
     number: int

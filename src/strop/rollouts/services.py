@@ -1,8 +1,8 @@
-"""Services for effects: the verifier, threads, jailed programs, a folder per play; and the life cycle of environments,
+"""Services for effects (the verifier, threads, jailed programs, a folder per play), and the life cycle of environments,
 which are set up and closed in the same threads, with deadlines.
 
-A thread that misses its deadline cannot be stopped. A play whose `setup` is late ends as *infra*; if `setup` returns
-after that, its environment is closed then.
+A thread that misses its deadline cannot be stopped. A play whose `setup` is late ends as *infra*; its environment is
+closed once `setup` returns.
 """
 
 import inspect
@@ -51,7 +51,7 @@ class Threads:
         return future
 
     def close(self) -> None:
-        """Ends the idle threads, and the others when they are done."""
+        """Ends the idle threads now, the others when they are done."""
         for _ in range(self._count):
             self._asked.put(None)
 
@@ -128,16 +128,15 @@ class PlayServices:
 
 
 def jails_of(recipe: Recipe) -> tuple[OpenBox, OpenFolder, Callable[[Task], Surroundings]]:
-    """What opens the jails of plays' programs, what opens plays' folders, and what each task's programs see there.
-
-    Raises UserError.
+    """The functions that open the jails of plays' programs and plays' folders, and the one that gives what a task's
+    programs see there. Raises UserError.
     """
     box, folder = recipe.sandbox, recipe.play.folder
     open_one = partial(open_box, jail=box.jail, allow_unsafe=box.allow_unsafe)
     if box.root:
         if folder.packages:
             raise UserError(
-                "play.folder.packages are this machine's and cannot be used with sandbox.root; leave them out"
+                "play.folder.packages belong to this machine and cannot be used with sandbox.root; remove them"
             )
         open_one = partial(open_one, image=open_image(box.root))
     limits = Limits(
@@ -196,7 +195,7 @@ class Lifecycle:
 
 
 def close_play(environment: Environment, services: PlayServices, before: "Future[Any] | None") -> None:
-    """Closes an environment and its services once `before`, a running call of it, has ended; hastens that."""
+    """Closes an environment and its services once `before`, a running call of it, has ended, and speeds that up."""
     if before is not None and not before.done():
         services.close()  # ends a program that the call may wait for
         wait([before])

@@ -47,7 +47,7 @@ def step_metrics(
 
 
 def teaches(group: Group, mask_truncated: bool = False) -> bool:
-    """Whether a group moves the policy: some rollout carries loss, and the rewards differ or, for advantages that do
+    """Whether a group changes the policy: some rollout carries loss, and the rewards differ or, for advantages that do
     not compare them (a running baseline), an advantage is not 0.
     """
     if all(
@@ -155,7 +155,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def contradiction(rollout: Rollout) -> str:
-    """How a rollout contradicts itself, "" if it does not: only a bug of the grader can cause that.
+    """How a rollout contradicts itself, which only a bug of the grader can cause; "" if it does not.
 
     A verdict is contradicted by its stages (except lint, which never decides the outcome), by its tests, by the score
     of the reward `passed`, and an *error* by any score or reward.

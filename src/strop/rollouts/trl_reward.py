@@ -6,10 +6,10 @@
 
 The data set has the column `prompt`, as always with TRL, and `task`: a task line as text (docs/formats.md), for example
 `{"prompt": ..., "task": task.model_dump_json()}`. Instead of `task` it may have the columns `check` (JSON text or a
-mapping) and optionally `id`, `language`, `reference` and `signature`. JSON text is exact. A mapping has gone through
-Arrow, which gives every row the keys of all rows, with null for missing ones: nulls that a check cannot mean are
-dropped; a null in a case's own mappings, which is ambiguous, is refused. An answer that the grader failed to verify
-gets None, which TRL reads as "not scored".
+mapping) and optionally `id`, `language`, `reference` and `signature`. JSON text is exact. A mapping has passed through
+Arrow, which gives every row the keys of all rows, with null for missing ones. Nulls that no check can mean are dropped;
+a null in a case's own mappings is ambiguous and refused. An answer that the grader failed to verify gets None, which
+TRL reads as "not scored".
 """
 
 import atexit
@@ -46,7 +46,7 @@ def verdict_reward(
     continues_prompt  True if a completion continues the code that its text prompt began (base models); else it holds
                       the whole code, bare or in a fenced block
 
-    Raises UserError for an unknown reward; the reward function does for a batch without usable tasks.
+    Raises UserError for an unknown reward; the returned function, for a batch without usable tasks.
     """
     if reward in _NEEDS_TOKENS:
         raise UserError(f"reward {reward!r} needs to know how sampling ended, which TRL does not pass")
@@ -142,7 +142,7 @@ def _said(message: Any) -> str:
 
 
 def judged_rollout(task: Task, prompt: Any, code: str, verdict: Verdict) -> JudgedRollout:
-    """What a reward is given; there are no tokens."""
+    """The input of a reward, without tokens."""
     rollout = Rollout(
         task_id=task.id, index=0, seed=0, prompt=_said(prompt), turns=[], answer=code, verdict=verdict
     )

@@ -39,7 +39,7 @@ class LearntConfidence:
     accepted  how many of these were accepted
     utility   of showing only these
     all       utility of showing every suggestion
-    other     cross-validated utility: each half of the states with the confidence learnt from the other half
+    other     cross-validated utility: each half of the states, with the confidence learnt from the other half
     """
 
     least: float
@@ -54,9 +54,7 @@ def learn(judged: Sequence[JudgedEdit]) -> LearntConfidence:
     """The best confidence to require. Raises UserError for fewer than FEWEST suggestions with a known outcome."""
     said = [one for one in judged if one.accepted is not None]
     if len(said) < FEWEST:
-        raise UserError(
-            f"{len(said)} suggestions with a known outcome; at least {FEWEST} are needed to learn"
-        )
+        raise UserError(f"{len(said)} suggestions with a known outcome; at least {FEWEST} are needed")
     least, halves = _best(judged), (judged[::2], judged[1::2])
     shown = [one for one in said if one.sure >= least]
     other = sum(_sum(halves[at], _best(halves[1 - at])) for at in (0, 1))
@@ -71,8 +69,8 @@ def learn(judged: Sequence[JudgedEdit]) -> LearntConfidence:
 
 
 def judged_from(source: Path, model: EditModel, checkpoint: str) -> list[JudgedEdit]:
-    """Suggestions with their outcomes. From a log or a folder of logs: those of this checkpoint; from next-edit tasks:
-    those that the model makes, as the simulated user `nearer` takes them. Raises UserError.
+    """Suggestions with their outcomes: this checkpoint's in a log or folder of logs, or the model's own on next-edit
+    tasks, judged by the simulated user `nearer`. Raises UserError.
     """
     if source.is_dir() or "check" not in next(iter(read_jsonl(source)), {}):
         return list(_in_log(source, checkpoint))

@@ -107,7 +107,7 @@ class EditProtocol(LanguageServerProtocol):
 
 
 class EditorPipe(StdoutWriter):
-    """Drops what is written after the editor has gone, such as answers under way."""
+    """Drops data written after the editor has gone, such as pending answers."""
 
     def write(self, data: bytes) -> None:
         """Writes to the pipe, if both of its ends are open."""
@@ -116,7 +116,8 @@ class EditorPipe(StdoutWriter):
 
 
 def say_errors_in_a_line() -> None:
-    """Stops pygls from logging tracebacks of errors that are sent to the client, and warnings of late cancels."""
+    """Stops pygls from logging tracebacks of errors that are sent to the client, and warnings about late
+    cancellations."""
     logging.getLogger("pygls").setLevel(logging.ERROR)
     logging.getLogger("pygls.protocol.json_rpc").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))

@@ -153,7 +153,7 @@ class EditHttp:
     async def _made(
         self, request: Request, dialect: Dialect, prefix: str, suffix: str, params: SamplingParams
     ) -> tuple[str, Suggested, str]:
-        """(id, suggestion, its text at the cursor, which is all that these clients show). Logs the suggestion.
+        """(id, suggestion, its text at the cursor). These clients show only that text. Logs the suggestion.
 
         Raises StropError, and CancelledError if a newer request came or the client left.
         """

@@ -17,12 +17,12 @@ from strop_verify.core.rollout import Completion, SamplingParams
 _BEAT = 0.02
 """Seconds of each call of `Policy.work`, between which cancelled requests are noticed."""
 FILES = 4
-"""Files whose newest prompt stays computed."""
+"""Number of files whose newest prompt stays cached."""
 
 
 @dataclass(frozen=True)
 class Suggested:
-    """A completion, its prompt and sampling parameters, and the edit that it means; None for silence."""
+    """A completion, its prompt and sampling parameters, and the resulting edit, None for silence."""
 
     prompt: Sequence[int]
     seed: int
@@ -42,8 +42,8 @@ class EditModel:
 
     least  confidence below which a suggestion becomes silence
 
-    Each of the FILES files asked about last has a cache handle: its next prompt usually begins like its last one, and
-    what they have in common from the start is not computed again.
+    Each of the FILES most recently requested files has a cache handle: its next prompt usually begins like its last
+    one, and the common prefix is not computed again.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class EditModel:
         self.policy, self.params, self.prompt, self._least = policy, params, prompt, least
         self._asked: tuple[EditState, Request, Future[Suggested]] | None = None
         self._plays: OrderedDict[str, CacheHandle] = OrderedDict()
-        """By path, the file asked about last at the end."""
+        """By path; the most recently requested file comes last."""
         self._wanted, self._closed = threading.Condition(), False
         self._thread = threading.Thread(target=self._run, daemon=True, name="edit model")
         self._thread.start()

@@ -1,4 +1,4 @@
-"""Prompts for suggestions in an edited file, and the edits that the answers mean."""
+"""Prompts for suggestions in an edited file, and the conversion of answers to edits."""
 
 import re
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class SuggestionPrompt(Protocol):
         """Token ids of the prompt."""
 
     def ends(self, state: EditState, answer: str) -> bool:
-        """Whether sampling can stop: no continuation of the answer can belong to its edit."""
+        """Whether sampling can stop because no continuation of the answer can belong to its edit."""
 
     def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
         """The edit of an answer; None for silence or an answer that cannot be parsed."""
@@ -72,13 +72,13 @@ class SuggestionPrompt(Protocol):
 class FimPrompt:
     """Fill-in-the-middle prompts: with the tokenizer's own markers if it has some, else only the prefix.
 
-    Text of the file never becomes a marker. The answer is inserted at the cursor as far as it is one edit
-    (`logical_edit`); one that was cut off keeps its complete lines.
+    Text of the file never becomes a marker. The part of the answer that is one edit (`logical_edit`) is inserted at the
+    cursor; a truncated answer keeps its complete lines.
     """
 
     def __init__(self, tokenizer: Tokenizer, context: int, behind: int | None = None) -> None:
-        """`context`: most tokens of a prompt; `behind`: of the text after the cursor, by default a quarter of them.
-        Those are computed again with each key, since they stand behind it in the form that models are trained on.
+        """`context`: most tokens of a prompt. `behind`: most tokens after the cursor, by default a quarter of
+        `context`; each key computes them again, since models are trained with them after the prefix.
         """
         self._tokenizer, self._context = tokenizer, context
         self._behind = context // 4 if behind is None else min(behind, context // 2)
@@ -146,7 +146,8 @@ class WindowPrompt:
         return False
 
     def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
-        """The smallest change, or the whole window where that change would only delete: an empty text means silence."""
+        """The smallest change, or the whole window if that change only deletes text, since an empty text means
+        silence."""
         offset, window, _ = self._window(state)
         try:
             after = "\n".join(edited(window, "" if answer.finish_reason == "length" else answer.text))
@@ -172,7 +173,7 @@ class WindowPrompt:
 
 
 def logical_edit(head: str, tail: str, text: str) -> tuple[int, bool]:
-    """(end, over): text[:end] holds the complete lines of one edit; `over`: nothing that follows can belong to it.
+    """(end, over): text[:end] holds the complete lines of one edit; `over`: no later text can belong to it.
 
     The text is inserted between the head and the tail of a line. With a tail, the edit is the rest of the line, up to
     the closing bracket that the tail begins with. Otherwise it is the logical line, until its brackets are closed, and
@@ -232,7 +233,7 @@ def _line_around(state: EditState) -> tuple[str, str]:
 
 
 def _begin(length: int, free: int, most: int) -> int:
-    """Where to cut a sequence to at most `free` items: the same place for most consecutive lengths (`_STEPS`)."""
+    """Where to cut a sequence to at most `free` items; most consecutive lengths give the same place (`_STEPS`)."""
     step = max(1, most // _STEPS)
     return max(0, -(-(length - free) // step) * step)
 

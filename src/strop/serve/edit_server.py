@@ -51,7 +51,7 @@ _FAILED = -32803
 _REMEMBERED = 1000
 """Most suggestions whose acceptance is awaited."""
 _EDITS, _AROUND = 8, 6
-"""Number of edits that are remembered, and the most lines of one: changes that span more begin a new edit."""
+"""Number of edits that are remembered, and the maximum lines of one; changes that span more begin a new edit."""
 _log = logging.getLogger(__name__)
 
 
@@ -118,7 +118,7 @@ class EditFollower:
     """Follows the shown suggestion, and accepted ones until they settle. For one thread with an event loop.
 
     settling  seconds without a change of its file after which an accepted suggestion is settled
-    lost      seconds after which waiting for that is given up
+    lost      seconds after which the server stops waiting for that
     """
 
     def __init__(self, log: EditEventLog, *, settling: float = SETTLING, lost: float = LOST) -> None:
@@ -135,7 +135,7 @@ class EditFollower:
         self.history.opened(uri, text)
 
     def show(self, edit: FollowedEdit) -> bool:
-        """Whether it may be sent: False if its file has changed since the request."""
+        """Whether it may be sent; False if its file has changed since the request."""
         self._known[edit.id] = edit
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)

@@ -30,9 +30,9 @@ _GRACE = 2.0
 _WHY: Mapping[str, str] = {
     "malformed": "the answer names no place",
     "no call": "the answer names no place",
-    "max turns": "the model used up its messages and named no place",
+    "max turns": "the model used all its messages without naming a place",
     "context": "the conversation grew too long for the model",
-    "deadline": "the time was up; --seconds gives more",
+    "deadline": "time ran out; raise --seconds",
     "cancelled": "it was cancelled",
 }
 """Reasons for users; the play's own texts are written for models."""
@@ -58,7 +58,7 @@ class PlaceFinder:
     def find(
         self, folder: Path, question: str, watched: Callable[[Environment], Environment] = lambda one: one
     ) -> Found:
-        """The policy's answer, at temperature 0, on the current files; in a git checkout only those that git knows.
+        """The policy's answer at temperature 0 on the current files; in a git checkout, only those that git knows.
 
         watched  wraps the play's environment, to observe it
 
@@ -107,5 +107,5 @@ def _found(answer: str, tree: SearchTree) -> Found:
             shown[path] = [(n, texts[n - 1]) for first, last in inside for n in range(first, last + 1)]
         else:
             unknown.append(write_ranges({path: spans}))
-    why = "" if places else f"the answer names only places that do not exist: {', '.join(unknown)}"
+    why = "" if places else f"all places in the answer are missing: {', '.join(unknown)}"
     return Found(places, shown, tuple(unknown), why[:500])

@@ -49,7 +49,7 @@ Find = Callable[[Path, str], Found]
 
 
 class LexicalFinder:
-    """Answers by the words of the question, from any thread; keeps its index of the folders in memory."""
+    """Answers from the question's words, in any thread; keeps its index of the folders in memory."""
 
     def __init__(self, seconds: float) -> None:
         """`seconds`: time limit of one question."""

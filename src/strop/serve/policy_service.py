@@ -24,7 +24,7 @@ _SCHEMAS: Mapping[Api, str] = {"chat": "response_format", "text": "response_form
 _LENGTHS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 """The names of a request's fields for the number of tokens."""
 _CUT = "\ufffd"
-"""What decoding gives for an incomplete character."""
+"""The decoder's replacement for an incomplete character."""
 _IDLE_SECONDS, _STEP_SECONDS = 0.2, 0.02
 
 
@@ -40,7 +40,8 @@ class TokenPieces:
         self._start = self._read = 0
 
     def take(self, ids: Sequence[int], *, last: bool = False) -> None:
-        """Reads the new ones of all the answer's tokens so far; `last`: keeps an incomplete character at the end."""
+        """Reads the new tokens from all of the answer's tokens so far; `last` keeps an incomplete character at the
+        end."""
         for end in range(len(self.texts) + 1, len(ids) + 1):
             known, whole = self._text(ids[self._start : self._read]), self._text(ids[self._start : end])
             if whole.endswith(_CUT) and not (last and end == len(ids)):
@@ -60,7 +61,7 @@ class _Asked:
     """A request in progress.
 
     prompt   token ids, including the prefilled start of the answer
-    pieces   the tokens' texts of each choice, if they are asked for
+    pieces   the tokens' texts of each choice, if requested
     answers  one completion per choice
     """
 
@@ -150,7 +151,7 @@ class PolicyService:
         self._answering.append(asked)
 
     def _call_grammar(self, request: ChatRequest) -> str:
-        """The grammar of a forced call if the policy can follow it, else "": then the answer is checked at the end."""
+        """The grammar of a forced call if the policy supports it, else "", and the answer is checked at the end."""
         can: Callable[[str], bool] | None = getattr(self._policy, "can_follow", None)
         rest = request.tools.rest
         return rest if rest and can and can(rest) else ""
@@ -165,7 +166,7 @@ class PolicyService:
             raise RefusedChat(fault, param=name)
         room = wanted if self._context is None else self._context - prompt
         if room < (wanted if "max_tokens" in given else 1):
-            asked = f" and {wanted} are wanted" if "max_tokens" in given else ""
+            asked = f" and {wanted} are requested" if "max_tokens" in given else ""
             full = f"This model's maximum context length is {self._context} tokens; the prompt has {prompt}{asked}"
             raise RefusedChat(full, 400, "context_length_exceeded", param=_PROMPTS[request.api])
         names = ("temperature", "top_p", "stop")
@@ -177,7 +178,8 @@ class PolicyService:
     def _hearing(
         self, asked: _Asked, number: int, params: SamplingParams
     ) -> Callable[[str, Sequence[int], Sequence[float]], None]:
-        """Passes on the certain part of an answer: complete characters, and nothing that may begin a stop string."""
+        """Sends the part of an answer that is final: complete characters, without a possible beginning of a stop
+        string."""
         before = "".join(asked.request.tools.begun)
 
         def heard(text: str, ids: Sequence[int], logprobs: Sequence[float]) -> None:
@@ -193,7 +195,7 @@ class PolicyService:
         self, asked: _Asked, number: int, text: str, ids: Sequence[int], logprobs: Sequence[float], *,
         last: bool = False,
     ) -> list[tuple[str, float]]:  # fmt: skip
-        """(text, log-probability) of the tokens that begin in a text, if the request asks for them."""
+        """(text, log-probability) of the tokens that begin in a text, if requested."""
         if not asked.request.logprobs:
             return []
         pieces = asked.pieces[number]

@@ -1,22 +1,22 @@
-"""Toolchains that run nothing: a suggested edit, named places and calls of tools are compared with what is known.
+"""Toolchains that run nothing: a suggested edit, named places and calls of tools are compared with the known answer.
 
-Next edits: a simulated user, who knows where the text went, looks at a suggestion. There are three, each a rule
-by which it is accepted:
+Next edits: a simulated user, who knows the final text, judges a suggestion. There are three, each with a rule for
+acceptance:
 
-    nearer  the keys that are left to type become fewer by more than reading the suggestion costs
-    kept    of the characters that it puts in or takes out, at least KEPT_SHARE are as they are in the end
-    exact   it is what the person did next, but for white space at the ends of lines
+    nearer  it saves more keys than reading it costs
+    kept    at least KEPT_SHARE of the characters that it inserts or deletes agree with the final text
+    exact   it is the person's next edit, except for white space at the ends of lines
 
-Keys are characters put in and taken out (the indel distance) between the window now and when everything is done.
-Reading costs READ keys and READ_LINE more for each line that changes. An answer that changes nothing, or that cannot be
-read, would not be shown, and counts as silence; a text that cannot be read is *no answer*. What the first user or the
-last accepts has passed, and so has silence where it is right.
+Keys are characters inserted and deleted (the indel distance) between the window now and at the end of all edits.
+Reading costs READ keys and READ_LINE more for each changed line. An answer that changes nothing or cannot be read would
+not be shown and counts as silence; a text that cannot be read is *no answer*. A suggestion that the first or the last
+user accepts has passed, and so has silence where it is right.
 
-Places: the score is the mean of F0.5 over files and over lines (`strop_verify.core.ranges`), and the answer passes
-where it is 1. A text that names no places, or cannot be read, is *no answer*. Time is linear in the answer.
+Places: the score is the mean of F0.5 over files and over lines (`strop_verify.core.ranges`), and the answer passes if
+it is 1. A text that names no places or cannot be read is *no answer*. Time is linear in the answer.
 
-Calls: they are made again in the world as it was at first; its state decides, not what was said. A test is a part of
-the state that the goal names; where another one has changed, that is a failed test more.
+Calls: they are replayed in the initial world; its state decides, not the text. A test is a part of the state that the
+goal names; a change to any other part is one more failed test.
 """
 
 import time
@@ -42,14 +42,13 @@ READ, READ_LINE = 2, 2
 """Keys; at 90 words a minute one takes an eighth of a second."""
 KEPT_SHARE = 0.8
 THRESHOLD = 0.25
-"""Of the utility in an evaluation: accepted suggestions minus this for each that is shown, as Cursor's Tab is
-rewarded: .75, -.25 and 0."""
+"""Utility in an evaluation: accepted suggestions minus this for each shown one, as in Cursor's Tab: .75, -.25 and 0."""
 MAX_EDIT = 1 << 14
-"""Characters of an answer; a longer one is none."""
+"""Maximum characters of an answer; a longer one counts as none."""
 
 
 def accepted_by(check: NextEditCheck, after: Sequence[str]) -> dict[str, float]:
-    """By rule whether its user accepts what a suggestion makes of the window; and `saved`, the keys that are saved."""
+    """By rule, whether its user accepts the window after a suggestion; and `saved`, the keys that it saves."""
     now, then, goal = ("\n".join(lines) for lines in (check.window, after, check.goal))
     gain = Indel.distance(now, goal) - Indel.distance(then, goal)
     size = Indel.distance(now, then)
@@ -65,8 +64,8 @@ def accepted_by(check: NextEditCheck, after: Sequence[str]) -> dict[str, float]:
 
 
 def line_agreement(check: NextEditCheck, after: Sequence[str]) -> float:
-    """F1 of the lines that a suggestion takes out and puts in against those of the next edit, each as a bag, without
-    white space at their ends; `exact_lines_match` of Zed's edit_prediction_metrics. 0 where nothing is in common.
+    """F1 of the lines that a suggestion deletes and inserts, compared with those of the next edit as bags, without
+    white space at their ends; `exact_lines_match` of Zed's edit_prediction_metrics. 0 if nothing is in common.
     """
     wanted, found = _line_bag(check.window, check.next), _line_bag(check.window, after)
     common = (wanted & found).total()
@@ -74,7 +73,7 @@ def line_agreement(check: NextEditCheck, after: Sequence[str]) -> float:
 
 
 def _line_bag(before: Sequence[str], after: Sequence[str]) -> Counter[tuple[bool, str]]:
-    """(put in or taken out, line) of a change."""
+    """(inserted or deleted, line) of a change."""
     runs = [code for code in opcodes(before, after) if not code[0]]
     out = Counter((False, line.rstrip()) for _, i, j, _, _ in runs for line in before[i:j])
     return out + Counter((True, line.rstrip()) for _, _, _, n, m in runs for line in after[n:m])
@@ -106,7 +105,7 @@ def _accepted(task: Task, answer: str) -> Verdict:
     for name, rule in (("utility", "nearer"), ("utility-kept", "kept"), ("utility-exact", "exact")):
         numbers[name] = found[rule] - cost
     right = bool(found["nearer"] or found["exact"]) or not (shown or check.due)
-    failed = "not accepted" if shown else "silent, where an edit was due"
+    failed = "not accepted" if shown else "silent, but an edit was expected"
     return Verdict(
         outcome=Outcome.NO_ANSWER if why else Outcome.PASSED if right else Outcome.FAILED,
         detail=why or ("" if right else failed),
@@ -116,7 +115,7 @@ def _accepted(task: Task, answer: str) -> Verdict:
 
 
 MAX_PLACES = 1 << 16
-"""Characters of an answer; a longer one is none."""
+"""Maximum characters of an answer; a longer one counts as none."""
 
 
 def _named(task: Task, answer: str) -> Verdict:

@@ -48,9 +48,9 @@ def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str
 
 
 def write_tasks(tasks: Iterable[Task], path: Path | str) -> int:
-    """Writes one task a line, whole or not at all, and returns how many; .gz and .zst are compressed.
+    """Writes one task per line, whole or not at all, and returns how many; .gz and .zst are compressed.
 
-    What is no regular file, such as /dev/null or a pipe, is written to, never replaced. Raises UserError.
+    Anything that is not a regular file, such as /dev/null or a pipe, is written to, never replaced. Raises UserError.
     """
     return _write_lines((task.model_dump_json() for task in tasks), path)
 
@@ -99,7 +99,7 @@ def _array(path: Path, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
         length += len(line)
         if length > MAX_ROW:
             report(
-                f"{path}: a JSON array of more than {size(MAX_ROW)}: write it as JSON lines, one row a line"
+                f"{path}: a JSON array of more than {size(MAX_ROW)}: write it as JSON lines, one row per line"
             )
             return
     try:

@@ -3,7 +3,7 @@
     <file_sep>shop/cart.py          each of the newest edits: path, the lines taken out, the lines put in
     -    total = price
     +    total = price * count
-    <filename>shop/cart.py          the window: a letter a line; the cursor's line has > in place of :
+    <filename>shop/cart.py          the window: a letter per line; the cursor's line has > in place of :
     a:def add(price, count):
     b>    total = price * count
     c:    return price

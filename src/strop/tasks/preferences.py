@@ -1,4 +1,4 @@
-"""Preferences: what was answered to a task, and which of it passed, one task a line of JSON.
+"""Preferences: what was answered to a task, and which of it passed, one task per line of JSON.
 
     {"task_id": "...", "split": "train", "prompt": "...", "answers": [{"text": "...", "passed": true, ...}, ...]}
 

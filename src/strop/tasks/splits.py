@@ -212,7 +212,7 @@ def _own_names(nodes: list[ast.AST]) -> set[str]:
 
 
 def _labels(node: ast.AST, own: set[str], keep_constants: bool) -> Iterator[str]:
-    """One label a node, parents first; annotations and decorators are left out."""
+    """One label per node, parents first; annotations and decorators are left out."""
     if isinstance(node, ast.Name):
         yield "own" if node.id in own else node.id
     elif isinstance(node, ast.Attribute):

@@ -132,7 +132,7 @@ def around_hole(task: Task) -> tuple[str, str] | None:
 
 
 def _choices(task: Task) -> str:
-    """One label a line, with what it means where the metadata says so."""
+    """One label per line, with what it means where the metadata says so."""
     meanings = task.metadata.get("choices")
     known = meanings if isinstance(meanings, dict) else {}
     return "\n".join(f"- {c}: {known[c]}" if c in known else f"- {c}" for c in task.check.labels())

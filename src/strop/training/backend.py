@@ -1,4 +1,4 @@
-"""The trained model: the one place that knows whether its weights are whole, sharded, wrapped or adapters.
+"""The trained model: the only place that knows whether its weights are whole, sharded, wrapped or adapters.
 
 Here every process holds all weights (DDP keeps them equal) and trains all of them or LoRA adapters (PEFT);
 `training.sharded_backends` has the classes that shard. All processes must call what is marked *collective*: one that
@@ -30,8 +30,8 @@ from strop.training.ranks import Ranks
 from strop_verify.core.errors import UserError
 
 SMALL = 256 << 10
-"""With adapters, freed blocks below this many bytes stay with the process. Small gradients that are kept lie between
-large activations that are freed (and 4-bit weights between their sources); the gaps would make the heap grow.
+"""With adapters, freed blocks below this many bytes stay with the process. Kept small gradients lie between freed large
+activations (and 4-bit weights between their sources); the gaps would make the heap grow.
 """
 MAMBAS = ("falcon_h1", "mamba", "mamba2", "falcon_mamba", "nemotron_h")
 """Model types for which PEFT refuses adapters on `out_proj`."""
@@ -54,7 +54,7 @@ class TrainingBackend:
     start: Any = None
     folder: Path | None = None
     home: str | None = None
-    """Device that the model is loaded to; None for the one that computes."""
+    """Device that the model is loaded to; None for the computing device."""
     in_parts = False
     """Whether the weights are sharded, so that `model` cannot be sampled from."""
 
@@ -121,14 +121,14 @@ class TrainingBackend:
         self._wrap()
 
     def _wrap(self) -> None:
-        # Buffers are equal; broadcasting them in each pass would hang where the numbers of passes differ.
+        # Buffers are equal; broadcasting them in each pass would hang if the numbers of passes differ.
         alike = DistributedDataParallelKwargs(broadcast_buffers=False)
         self._accelerator = Accelerator(cpu=not torch.cuda.is_available(), kwargs_handlers=[alike])
         self.device = self._accelerator.device
         self.wrapped, self._optimiser = self._accelerator.prepare(self._bare, self._adamw())
 
     def _adamw(self) -> torch.optim.AdamW:
-        """Over the trained weights as they are now; call it after anything that replaces them."""
+        """Creates the optimiser of the current trained weights; call it again after they are replaced."""
         optim = self._recipe.optim
         self._trained = [weight for weight in self._bare.parameters() if weight.requires_grad]
         options = {"betas": optim.betas, "weight_decay": optim.weight_decay}

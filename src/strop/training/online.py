@@ -3,12 +3,12 @@
 A round is a step of the training loop (`training.loop`) whose groups come from an event log:
 
     take    online.batch new labelled suggestions of the served model, and those of the rounds rolled back since it is
-            served: it said them too, and no weights have learnt from them. Their ids are written down before the
-            update, so that a killed round is repeated with the same suggestions
+        served: they are also its own, and no weights have learnt from them. Their ids are saved before the update, so
+        that a killed round is repeated with the same suggestions
     update  REINFORCE, -(r - b) log pi of the whole answer (Williams 1992). Silence is an answer too: its end token has
             a log-probability, and its reward is 0. b is the running mean of the rewards of earlier rounds by client and
-            language, 0 before the first, so it is independent of the answers that it is subtracted from; but for
-            suggestions that are used again, of which the last one weighs a tenth in it, the others less
+            language, 0 before the first, so it is independent of the answers that it is subtracted from, except for
+        reused suggestions, of which the last one has a tenth of its weight and the others less
     wait    compares the candidate with the served and the first model, paired on the held-out tasks. Unless its gain is
             shown (online.margin), it is rolled back: weights and optimiser state are loaded from the newest checkpoint
 
@@ -264,7 +264,7 @@ class EditEventFeed(Feed):
             self._say(
                 f"alarm at round {self._round}: silence: {who} {shown:.1%} suggestions, less than "
                 f"online.quiet={self._recipe.online.quiet:g}; nothing is learnt if nothing is shown: raise "
-                "sampling.temperature, or go back to an earlier checkpoint"
+                "sampling.temperature, or return to an earlier checkpoint"
             )
 
 
@@ -276,12 +276,12 @@ def _key(evaluation: Evaluation, name: str) -> str:
 
 
 def what_changed(before: Evaluation, after: Evaluation) -> str:
-    """What a model learnt, by held-out tasks: each number that changed, with its 95 % interval; or that none did."""
+    """The effect of learning on held-out tasks: each number that changed, with its 95 % interval, or that none did."""
     names = [name for name in ("shown", "accepted", "wrong", "exact") if name in after.first_stage_keys]
     changes = {name: _change(before, after, name) for name in names}
     clear = {name: one for name, one in changes.items() if one.low > 0 or one.high < 0}
     if not clear:
-        return f"learnt nothing that {len(after.counts)} held-out tasks show"
+        return f"learnt nothing measurable on {len(after.counts)} held-out tasks"
     each = (f"{name} {one.delta:+.3f} [{one.low:+.3f}, {one.high:+.3f}]" for name, one in clear.items())
     return f"learnt: {', '.join(each)}"
 

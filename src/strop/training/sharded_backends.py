@@ -4,8 +4,8 @@
     zero2   DeepSpeed ZeRO-2 (arXiv 1910.02054): full weights, sharded gradients and optimiser
     zero3   DeepSpeed ZeRO-3: shards everything, as fsdp2
 
-accelerate's plugins of these names are not used: on a CPU its FSDP2 silently falls back to DDP, and its DeepSpeed steps
-inside the backward pass, where an update that is not finite can no longer be skipped.
+accelerate's plugins of these names are not used: on a CPU, its FSDP2 silently falls back to DDP, and its DeepSpeed
+steps inside the backward pass, so an update that is not finite can no longer be skipped.
 """
 
 import warnings
@@ -39,7 +39,7 @@ MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 class FullyShardedBackend(TrainingBackend):
-    """FSDP2. Each process reads, holds, saves and resumes its shards alone (`training.shards`).
+    """FSDP2. Each process reads, holds, saves and resumes only its shards (`training.shards`).
 
     Under bfloat16 the shards are float32 and gathered layers bfloat16, including norms and embeddings, which autocast
     alone would leave in float32.
@@ -94,7 +94,7 @@ class FullyShardedBackend(TrainingBackend):
         return nullcontext()
 
     def _part(self) -> None:
-        """Reshards what the last forward pass left gathered: the weights outside the layers."""
+        """Reshards the weights that the last forward pass left gathered: those outside the layers."""
         if isinstance(self._bare, FSDPModule):
             self._bare.reshard()
 
@@ -129,7 +129,7 @@ class FullyShardedBackend(TrainingBackend):
         return True
 
     def _saved(self) -> dict[str, torch.Tensor]:
-        """What a checkpoint holds of the model: all weights and persistent buffers, or the adapters."""
+        """The model's part of a checkpoint: all weights and persistent buffers, or the adapters."""
         self._part()
         named = dict(self._bare.named_parameters())
         if self._bare is not self.model:

@@ -1,8 +1,8 @@
-"""Models in shards, as FSDP2 holds them: of each weight every process has one run of rows, as a DTensor.
+"""Models in shards, as in FSDP2: every process holds one run of rows of each weight, as a DTensor.
 
-A process reads its own shards of a model's files and nothing else. In a checkpoint the weights and the optimiser's
-state are two folders of torch.distributed.checkpoint: each process writes what it holds, and any number of processes
-reads it. As one model for transformers such a checkpoint is written by `strop export`.
+A process reads only its own shards of a model's files. In a checkpoint, the weights and the optimiser's state are two
+folders of torch.distributed.checkpoint: each process writes its shards, and any number of processes can read them.
+`strop export` writes such a checkpoint as one model for transformers.
 """
 
 import shutil
@@ -32,14 +32,14 @@ ADAPTERS = "adapter_model.safetensors"
 
 
 class ShardReader:
-    """Reads models as transformers' classes do, but in shards."""
+    """Reads models like transformers' classes, but in shards."""
 
     @classmethod
     def from_pretrained(cls, path: str, *, revision: str | None, **options: Any) -> Any:
         """A causal language model with its weights on this process's device. Collective. Raises UserError.
 
-        transformers reads shards only into a model that it has wrapped for its own FSDP2. They move to a plain one,
-        which can still be given adapters.
+        transformers reads shards only into a model that it has wrapped for its own FSDP2. They are moved to a plain
+        one, which can still take adapters.
         """
         if Path(path, "adapter_config.json").is_file():
             fault = "holds adapters, which launch.engine=fsdp2 cannot start from"
@@ -66,7 +66,7 @@ class ShardReader:
 
 
 def shard(model: Any, layers: Sequence[Any], precision: MixedPrecisionPolicy) -> None:
-    """Has FSDP2 take over a model that was read in shards: it is wrapped while empty, and then gets them back."""
+    """Hands a model that was read in shards to FSDP2: it is wrapped while empty, then gets its shards back."""
     every = model.named_parameters(remove_duplicate=False)
     held = {name: weight for name, weight in every if isinstance(weight, DTensor)}
     empty: dict[Any, Parameter] = {}  # tied ones once
@@ -88,12 +88,12 @@ def _put(model: torch.nn.Module, name: str, value: torch.Tensor) -> None:
 
 
 def _check(model: Any, name: str, world: int) -> None:
-    """Raises UserError for a model that transformers cannot convert in shards while it reads them."""
+    """Raises UserError for a model that transformers cannot convert while it reads shards."""
     steps = [one for each in get_model_conversion_mapping(model) for one in getattr(each, "operations", ())]
     for step in steps:
         if not isinstance(step, MergeModulelist) and not (isinstance(step, Concatenate) and step.dim):
             done = f"transformers rearranges its weights while it reads them ({type(step).__name__})"
-            remedy = "use launch.engine=zero3, where each process reads it whole"
+            remedy = "use launch.engine=zero3, in which each process reads the whole model"
             raise UserError(f"model.name={name}: {done}, which is not possible in shards; {remedy}")
     experts = min((len(weight) for weight in model.parameters() if weight.dim() == 3), default=0)
     if steps and -(-experts // world) * (world - 1) >= experts:
@@ -103,7 +103,8 @@ def _check(model: Any, name: str, world: int) -> None:
 
 
 def write(tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
-    """Writes tensors of which each process holds its shards, synced to disk. Collective; raises what failed in any."""
+    """Writes tensors in shards, each process its own, and syncs them to disk. Collective; raises the error of any
+    process."""
     try:
         dcp.save(dict(tensors), checkpoint_id=folder)
     except CheckpointException as error:
@@ -111,7 +112,7 @@ def write(tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
 
 
 def read_into(tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
-    """Fills tensors with what `write` wrote, in any number of processes. Collective."""
+    """Fills tensors from files of `write`, in any number of processes. Collective."""
     try:
         dcp.load(dict(tensors), checkpoint_id=folder)
     except CheckpointException as error:
@@ -119,24 +120,24 @@ def read_into(tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
 
 
 def shapes_in(folder: Path) -> dict[str, TensorStorageMetadata]:
-    """Shape and type of each tensor that `write` wrote."""
+    """Shape and type of each tensor in files of `write`."""
     there = dcp.FileSystemReader(folder).read_metadata().state_dict_metadata
     return {name: one for name, one in there.items() if isinstance(one, TensorStorageMetadata)}
 
 
 def read_whole(folder: Path) -> dict[str, torch.Tensor]:
-    """All tensors that `write` wrote, whole, in the memory of this process."""
+    """All tensors in files of `write`, whole, in the memory of this process."""
     found = {
         name: torch.empty(one.size, dtype=one.properties.dtype) for name, one in shapes_in(folder).items()
     }
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "torch.distributed is disabled")  # as it shall be
+        warnings.filterwarnings("ignore", "torch.distributed is disabled")  # as intended
         dcp.load(found, checkpoint_id=folder, no_dist=True)
     return found
 
 
 def write_model(checkpoint: Path, target: Path) -> None:
-    """Writes a checkpoint in shards as transformers, or PEFT, loads it, with its tokenizer."""
+    """Writes a checkpoint in shards in the form that transformers or PEFT loads, with its tokenizer."""
     weights = read_whole(checkpoint / SHARDS)
     files = [path for path in checkpoint.iterdir() if path.suffix in (".json", ".jinja", ".model", ".txt")]
     for file in files:

@@ -79,7 +79,7 @@ def test_foreign_folders_stay_as_they_are(tmp_path: Path, source: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("work of years")
     file = pipeline(tmp_path, f"source: {source}\n")
-    assert "holds thesis.tex and nothing of `strop curate`" in fault(
+    assert "holds thesis.tex but nothing of `strop curate`" in fault(
         file, "-o", tmp_path / "mine", "--overwrite"
     )
     assert os.listdir(tmp_path / "mine") == ["thesis.tex"]

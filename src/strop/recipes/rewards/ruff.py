@@ -1,4 +1,4 @@
-"""A reward that needs Ruff (pip install ruff): how little it has to say of an answer, which it reads in the jail."""
+"""A reward that needs Ruff (pip install ruff): how few complaints Ruff has about an answer, read in the jail."""
 
 import json
 import shutil

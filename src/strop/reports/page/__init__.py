@@ -1,8 +1,8 @@
 """The page: one self-contained HTML text, for both the report on disk and the live view.
 
-css/ and js/ hold plain files, no build step. Each becomes a separate element, named by its hash in the page's
-content security policy, so nothing else can run: no inline handler, no script from an answer, no request
-(live: only to the server that sent the page). Data travels as gzip in base64, which holds no `<`: no text can end it.
+css/ and js/ hold plain files; there is no build step. Each becomes a separate element, named by its hash in the page's
+content security policy, so nothing else can run: no inline handler, no script from an answer, no request (live: only to
+the server that sent the page). Data is gzip in base64, which has no `<`, so no text can end its element.
 
 Browsers: those with light-dark() in CSS and DecompressionStream (Firefox 120, Chromium 123, Safari 17.5, or newer).
 """
@@ -93,7 +93,8 @@ def _texts(paths: Iterable[Path]) -> tuple[str, ...]:
 
 
 def _safe(text: str) -> str:
-    """The text, with line ends as a browser's parser leaves them, so that its hash is what the browser finds."""
+    """The text with line ends as a browser's parser leaves them, so that its hash is the one that the browser
+    computes."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     for bad in ("</script", "</style", "<!--", "<script", "\0"):
         if bad in text.lower():

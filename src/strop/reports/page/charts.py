@@ -1,4 +1,4 @@
-"""The curves of a run as Vega-Lite specs without data: the page fills that in.
+"""The curves of a run as Vega-Lite specs without data, which the page fills in.
 
 Every spec draws the data set "points". Each row is one line of metrics and one series:
 
@@ -100,7 +100,7 @@ def _parts(curve: Curve) -> list[dict[str, Any]]:
 
 
 def _layer(mark: str, **given: Any) -> dict[str, Any]:
-    """A mark with its look, which is plain values, and its encoding, which is the others."""
+    """A mark with its look (plain values) and its encoding (the other values)."""
     encoding = {name: value for name, value in given.items() if isinstance(value, dict | list)}
     look = {name: value for name, value in given.items() if name not in encoding}
     return {"mark": {"type": mark, "aria": False, **look}, "encoding": encoding}

@@ -45,7 +45,7 @@ _SECTIONS: dict[str, dict[str, Curve]] = {
     "Answers": {
         "reward_auc": _share(
             "Reward separates passing from failing",
-            "Share of pairs of a group, one passed and one failed, in which the one that passed has more reward.",
+            "Share of a group's pairs of a passing and a failing answer in which the passing one has more reward.",
         ),
         "pass_rate": _share("Pass rate", "Share of scored answers that passed, on training tasks."),
         "stages": _share(
@@ -110,7 +110,7 @@ _SECTIONS: dict[str, dict[str, Curve]] = {
         "seconds": Curve("Seconds per step", "Wall time of a step.", format="seconds"),
         "time_split": Curve(
             "Time of a step: {name}",
-            "Wall seconds of a step by what they were spent on.",
+            "Wall seconds of a step by activity.",
             value=(
                 "seconds_sampling",
                 "seconds_starting",

@@ -1,8 +1,8 @@
 """One run as the page's data, for the page on disk and the live one: data of the run folder and of its index.
 
 Nothing happens without a request. Every request checks the folder's files (by time and size) and reads changed ones
-again. A deleted folder is reported in one line; earlier data stays visible, and a run that reappears there is
-followed again.
+again. A deleted folder is reported in one line while earlier data stays visible; a run that reappears there is followed
+again.
 """
 
 import os
@@ -61,13 +61,13 @@ class PageRun:
                 )
                 self.notice = ""
             except (UserError, OSError) as error:
-                gone = f"the run folder {self.folder} is gone; what was read before is still shown"
+                gone = f"the run folder {self.folder} is gone; data read earlier is still shown"
                 self.notice = str(error) if (self.folder / RECIPE).is_file() else gone
                 self._files = []
             self._looked = time.monotonic()
 
     def page(self, seconds: float) -> dict[str, Any]:
-        """The RUN of the page, after reading rollouts for about that long. `stamp` changes with any of it."""
+        """The RUN of the page, after reading rollouts for about `seconds`. `stamp` changes with any part of it."""
         self.look()
         self.index.read(seconds)
         with self._lock:
@@ -137,7 +137,8 @@ class PageRun:
 
 
 def _stamps(folder: Path) -> list[Any]:
-    """Whether a run is written to, and its files but rollouts with time, size and inode. Raises OSError without any."""
+    """Whether a run is being written, and the time, size and inode of its files except rollouts. Raises OSError
+    without any."""
     os.stat(folder / RECIPE)
     names = list(_FILES)
     for part in (EVALUATION, SCALING):

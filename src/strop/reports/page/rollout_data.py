@@ -33,7 +33,7 @@ MOST_EVENTS, EVENT_NAME = 50, 80
 MOST_PIECE = 256
 """Maximum characters of one token's text; only damaged vocabularies have longer ones."""
 _CARRIES = {"loss": "no loss", "scores": "no scores and no loss"}
-"""Texts for a rollout by what it is left out of."""
+"""Texts about a rollout by what it is excluded from."""
 _EPSILON = 1e-9
 _FENCE = re.compile(r"```(rust|python|javascript|c|go)\b")
 _LANGUAGES = {
@@ -137,7 +137,7 @@ def task_of(line: Line, language: str = "") -> dict[str, str]:
 
 
 def language_of(prompt: str, answer: str, otherwise: str = "") -> str:
-    """An answer's language, by a fence in the prompt, else by the look of the code."""
+    """An answer's language, from a fence in the prompt, else from the look of the code."""
     if fences := _FENCE.findall(prompt):
         return str(fences[-1])
     for text in (prompt, answer[:4000]):

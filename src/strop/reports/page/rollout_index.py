@@ -57,7 +57,7 @@ class Block:
 class Index:
     """The rows of one run folder. All methods are safe from any thread.
 
-    language  of answers that do not show it;  seen  called with how many rollouts were read so far
+    language  of answers that do not show it;  seen  called with the number of rollouts read so far
     """
 
     def __init__(
@@ -148,8 +148,8 @@ class Index:
     def search(self, query: Mapping[str, str], limit: int) -> dict[str, Any]:
         """The first `limit` rows that match, their tasks, how many match, and the progress.
 
-        The newest step is first, or what `sort` says: a key of `SORTS`, rows without that number last. Raises UserError
-        for another one and for a bound that is no number.
+        The newest step comes first, or the order is `sort`: a key of `SORTS`, rows without that number last. Raises
+        UserError for another key, and for a bound that is not a number.
         """
         tasks, fits = self.tasks, matcher(query)
         found = [
@@ -194,7 +194,7 @@ class Index:
                 self._seen(self._count)
         except (UserError, *NO_ROLLOUT) as error:
             self._count = before
-            wrong = f"{found.path} is damaged and is left out: line {len(block.rows) + 1} is no rollout ({error!r})"
+            wrong = f"{found.path} is damaged and is left out: line {len(block.rows) + 1} is not a rollout ({error!r})"
             return Block(found, problem=str(error) if isinstance(error, UserError) else wrong)
         if found.step is not None:
             block.groups.extend(_group(group) for group in members(block.rows, "group").values())
@@ -231,9 +231,9 @@ _BOUNDS = (("min", "reward", 1), ("max", "reward", -1), ("from", "step", 1), ("t
 def matcher(query: Mapping[str, str]) -> Callable[[Row, str, str], bool]:
     """Whether (row, its text, its task's label) matches a search; empty words are ignored.
 
-    `text` is in the text, in any case; `flag` is one of the flags, "*" any; `task` begins the task's id or is in its
-    label; `min` and `max` bound the reward, `from` and `to` the step, inclusive: a row without that number is out.
-    `outcome`, `kind` and `evaluation` are the row's own. Raises UserError for a bound that is no number.
+    `text` occurs in the text, ignoring case; `flag` is one of the flags, "*" any; `task` begins the task's id or occurs
+    in its label; `min` and `max` bound the reward, `from` and `to` the step, inclusive, and exclude rows without that
+    number. `outcome`, `kind` and `evaluation` are the row's own. Raises UserError for a bound that is not a number.
     """
     same = {key: query[key] for key in ("outcome", "kind", "evaluation") if query.get(key)}
     flag, task, text = (query.get(key, "") for key in ("flag", "task", "text"))

@@ -43,7 +43,7 @@ _NO_NUMBERS = ("confidence", "tasks", "samples", "temperature", "top_p", "max_to
 def run_data(folder: Path, run_id: str) -> dict[str, Any]:
     """The run as a page shows it, without what `PageRun` adds of its rollouts.
 
-    Raises UserError for a folder that is no run; anything else that is wrong becomes a problem of its state.
+    Raises UserError for a folder that is not a run; any other fault becomes a problem of its state.
     """
     check_run(folder)
     problems: list[str] = []
@@ -101,7 +101,7 @@ def tell_apart(runs: list[dict[str, Any]]) -> None:
 def read_evaluations(
     folder: Path, last_step: int, problems: list[str], models: Mapping[str, Any] | None = None
 ) -> list[dict[str, Any]]:
-    """Every evaluation/NAME.json in the order of training, or else of `models`, which `strop eval` asked, by NAME.
+    """Every evaluation/NAME.json by NAME, in the order of training or of `models`, those of `strop eval`.
 
     Unreadable ones go to `problems`.
     """
@@ -141,7 +141,7 @@ def _evaluation(
 
 
 def _scaling(folder: Path, asked: Mapping[str, Any], problems: list[str]) -> list[dict[str, Any]]:
-    """Results of `strop scale` for each model of an evaluation, with its word as `label`."""
+    """Results of `strop scale` for each model of an evaluation, with its name as `label`."""
     found = []
     for name, one in (asked.get("models") or {}).items():
         numbers = _json(folder / SCALING / f"{name}.json", shapes.SCALING, problems)
@@ -206,7 +206,7 @@ def _inside(value: Any, *keys: str) -> Any:
 
 
 def _tried(read: Any, otherwise: Any, problems: list[str]) -> Any:
-    """The result of `read`, or `otherwise` if it fails. The state already names the cause for what it reads
+    """The result of `read`, or `otherwise` if it fails. The state already names the cause for files that it reads
     itself."""
     try:
         return read()

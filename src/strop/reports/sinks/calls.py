@@ -4,9 +4,9 @@
     def short_answer(task, rollout, verdict):
         return 1.0 if len(rollout.answer) < 200 else 0.0
 
-While a run trains, each call adds a line to RUN/calls/short_answer.jsonl: the step, which answer of which task, the
-result, its score, its seconds, or the exception with its last frames (docs/formats.md). Outside a run, lines go to
-the folder of `logging_to(folder)` or the environment variable STROP_CALLS, else nowhere.
+During training, each call adds a line to RUN/calls/short_answer.jsonl: the step, the task and answer, the result, its
+score, its seconds, or the exception with its last frames (docs/formats.md). Outside a run, lines go to the folder of
+`logging_to(folder)` or the environment variable STROP_CALLS, else nowhere.
 
 The function behaves as before: same result, same exceptions. A failure to log is reported once and never reaches it.
 """
@@ -40,7 +40,7 @@ def log_reward(function: Any = None, /, *, name: str = "", inputs: bool = True, 
     """Logs every call of a function, plain or async, a method, or any other callable.
 
     name    of the file below calls/; default: the function's own
-    inputs  False leaves the arguments out, except which answer of which task it was
+    inputs  False leaves the arguments out, except which answer to which task it was
     chars   longest text of an argument, an answer or a result
 
     Raises UserError for what it cannot log: a class, a generator, a name that is no file name.

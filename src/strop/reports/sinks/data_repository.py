@@ -2,11 +2,10 @@
 
 The repository is RUN/.data.git, with the run folder as its work tree: no repository around the run folder is read or
 written, and the user's settings, hooks and identity have no effect. From there a branch is pushed, never by force.
-Checkpoints and models are left out. The index is only a cache and is deleted if anything goes wrong with it.
-
-While the run trains it is committed every N steps and at the end, by a separate thread (`DataCommits`). Training never
-waits for git and never fails because of it. A failure is one line each time its cause changes, and the next commit
-catches up. An interrupted run ends the running command and commits nothing more.
+Checkpoints and models are left out. The index is only a cache, deleted if anything goes wrong with it. A separate
+thread (`DataCommits`) commits every N steps and at the end of training. Training never waits for git and never fails
+because of it. A failure is one line each time its cause changes, and the next commit catches up. An interrupted run
+ends the running command and commits nothing more.
 """
 
 import contextlib
@@ -24,14 +23,14 @@ from strop_verify.sandbox.git import Git, GitError
 
 GIT_DIR = ".data.git"
 _LOCK, _WAIT = "strop-in-use", 60.0
-"""The lock of whoever works in it, and seconds to wait for it."""
+"""The lock of the process that works in it, and seconds to wait for it."""
 _TRAILER = "Strop-Run"
 _LOCAL, _SLOW = 600, 1800
 """Seconds for a local command, and for one that transfers data."""
 
 
 def check_remote(remote: str, branch: str) -> None:
-    """Raises UserError for settings that can never work, without network and without writing."""
+    """Raises UserError for settings that can never work; uses no network and writes nothing."""
     git = Git(own=True)
     try:
         git("--version")
@@ -68,7 +67,7 @@ def local_path(remote: str) -> Path | None:
 
 
 class DataRepository:
-    """The repository of one run. Every method may raise GitError; the next call repairs a half-done one."""
+    """The repository of one run. Every method may raise GitError; the next call repairs an unfinished one."""
 
     def __init__(self, folder: Path, *, remote: str, branch: str, run: str) -> None:
         self._folder = folder.absolute()
@@ -84,7 +83,7 @@ class DataRepository:
 
     @property
     def by_hand(self) -> str:
-        """The command that pushes what is committed here."""
+        """The command that pushes the local commits."""
         return f"git --git-dir={self._dir} push {self._remote} {self._branch}"
 
     def commit(self, subject: str) -> bool:
@@ -116,7 +115,7 @@ class DataRepository:
         except GitError as error:
             if "fetch first" not in str(error) and "non-fast-forward" not in str(error):
                 raise
-            advice = "something else writes to this branch, choose another run.commit.branch"
+            advice = "another process writes to this branch; choose another run.commit.branch"
             raise GitError(f"{error}; {advice}") from error
         self._pushed = tip
 
@@ -187,7 +186,7 @@ class DataRepository:
         self._met = True
 
     def _join(self, theirs: str) -> None:
-        """Continues the remote's branch. Raises GitError if it is not of a run of this name."""
+        """Continues the remote's branch. Raises GitError if it belongs to a run of another name."""
         if self._maybe("merge-base", "--is-ancestor", theirs, self._ref) is not None:
             return
         what = ("--quiet", "--depth=1", "--no-tags", self._remote, self._ref)
@@ -200,7 +199,7 @@ class DataRepository:
             )
         tip = self._tip()
         tree = self._git("rev-parse", f"{tip}^{{tree}}")
-        self._commit(tree, "goes on from an earlier run of this name", tip, theirs)
+        self._commit(tree, "continues an earlier run of this name", tip, theirs)
 
     def _commit(self, tree: str, subject: str, tip: str, theirs: str = "") -> None:
         """Commits that tree on top of `theirs` and `tip`, if they exist, and moves the branch there."""
@@ -214,8 +213,8 @@ class DataRepository:
         return self._maybe("rev-parse", "--quiet", "--verify", f"{self._ref}^{{commit}}") or ""
 
     def _forget_index(self) -> None:
-        """Resets the index after files changed during a commit, or a kill tore it: the next commit reads everything
-        again."""
+        """Resets the index after files changed during a commit, or a kill damaged it; the next commit reads
+        everything again."""
         for name in ("index", "index.lock"):
             (self._dir / name).unlink(missing_ok=True)
 
@@ -246,7 +245,7 @@ class DataCommits:
         return self
 
     def step(self, step: int, note: str = "") -> None:
-        """A step is over; every N-th is committed. Returns at once."""
+        """Called after each step; every N-th is committed. Returns at once."""
         if step % self._every == 0:
             self._want(f"step {step}" + (f", {note}" if note else ""))
 
@@ -282,7 +281,7 @@ class DataCommits:
             self._thread.join(_INTERRUPTED)
         if self._cause and not stop:
             self._say(
-                f"run.commit: {self._cause}; the run's data is not all in {self._remote}, once it can be reached: "
+                f"run.commit: {self._cause}; not all of the run's data is in {self._remote}; once it can be reached: "
                 f"{self._repository.by_hand}"
             )
 

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 ITEMS = 16
-"""Kept entries of a container; one more gives the number left out."""
+"""Entries of a container that are kept; one more gives the number left out."""
 SCORES = 256
 """The same for a result, which may hold a score for every answer of a batch."""
 DEPTH = 4

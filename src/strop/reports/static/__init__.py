@@ -1,1 +1,1 @@
-"""The page on disk, and which parts of a run it holds to stay small."""
+"""The page on disk, and the selection of a run's parts that keeps it small."""

@@ -61,8 +61,8 @@ def report(
 ) -> WrittenReport:
     """Writes the report of the runs in `folders`, whole or not at all, under `MOST_BYTES`.
 
-    rollouts  how many to embed at most, of all runs together;  `seed` draws them;  `seen` gets how many were read
-    Raises UserError for a folder that is no run, and for a target that cannot be written.
+    rollouts  most rollouts to embed, of all runs together;  `seed` draws them;  `seen` gets the number read
+    Raises UserError for a folder that is not a run, and for a target that cannot be written.
     """
     from strop.reports.page import document, packed
 
@@ -161,7 +161,7 @@ class _Page:
         }
 
     def _thinned(self, groups: list[list[Any]]) -> list[list[Any]]:
-        """The rows that the table of groups has room for, drawn by the seed."""
+        """As many rows as the table of groups has room for, drawn by the seed."""
         drawn = sorted(groups, key=lambda group: rank(self._seed, "table", *group[:2]))[: self._groups]
         return groups if len(groups) <= self._groups else sorted(drawn, key=lambda group: group[:2])
 
@@ -177,12 +177,12 @@ class _Page:
                 f"{self.embedded:,} of {total:,} rollouts are in this file{self._rule() if self.embedded else ''}."
             ]
         if wanted and self._first_is_cut:
-            sentences.append("The first group alone has more: it is cut.")
+            sentences.append("The first group alone is larger and is cut.")
         if cut.tokens < cut.units:
             with_tokens = sum(len(unit) for _, unit in self._units[: cut.tokens])
             sentences.append(f"To keep the file small, {with_tokens:,} of them come with their tokens.")
         if self.embedded < wanted:
-            sentences.append(f"{wanted:,} were asked for and do not fit.")
+            sentences.append(f"{wanted:,} were requested and do not fit.")
         if cut.text < MOST_TEXT:
             sentences.append(f"Texts are cut to {cut.text:,} characters.")
         return " ".join([*sentences, *self._tables()])
@@ -203,7 +203,7 @@ class _Page:
             yield f"The tables hold {groups:,} of {every:,} groups, drawn with seed {self._seed}."
         longest = max(len(page["metrics"]) for page in self._pages)
         if longest > self._lines:
-            yield f"Of {longest:,} lines of metrics {self._lines:,} are here, evenly spaced."
+            yield f"{self._lines:,} of {longest:,} lines of metrics are in this file, evenly spaced."
 
 
 def _picked(run: PageRun, rows: Sequence[Row], problems: list[str]) -> dict[str, Picked]:
@@ -231,7 +231,7 @@ def _detail(picked: Picked, cut: Cut, with_tokens: bool) -> dict[str, Any]:
 
 
 def _cut_to(units: Sequence[tuple[int, list[Row]]], most: int) -> Iterator[tuple[int, list[Row]]]:
-    """The first units with at most `most` rollouts together; a group that alone has more is cut."""
+    """The first units with at most `most` rollouts together; a first group with more is cut."""
     for number, (run, unit) in enumerate(units):
         if len(unit) > most:
             if number == 0 and most:

@@ -1,11 +1,11 @@
-"""Chooses the rollouts of a page on disk, and how much of them, so the file stays under its limit.
+"""Chooses rollouts, and how much of each, for a page on disk that stays under its size limit.
 
-The rule: whole groups. Steps are evenly spaced from the first to the last, each with as many groups as there is room
-for, drawn by the seed. Evaluations give every answer to some tasks, the same tasks in every evaluation of a set, drawn
-by the seed. Evaluations get `EVALUATED` of the room, plus what training leaves.
+Groups stay whole. Steps are evenly spaced from the first to the last, each with as many groups as fit, drawn by the
+seed. Evaluations give every answer to some tasks, the same tasks in every evaluation of a set, drawn by the seed.
+Evaluations get the share `EVALUATED` of the room, plus what training leaves.
 
-Removed first: tokens with their numbers, then rollouts, then the ends of long texts; and rows of a run's own tables,
-if those alone are too large. Sizes are measured as they will be in the file: compressed, in base64.
+To fit, tokens with their numbers are removed first, then rollouts, then the ends of long texts; rows of a run's own
+tables go if those alone are too large. Sizes are those in the file: compressed, in base64.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from strop.reports.page.rollout_index import Index, Row, members
 from strop_verify.core import files
 
 SIDE_BY_SIDE = 3
-"""Fewest groups that a step shows, where it has them."""
+"""Minimum groups per step, if it has as many."""
 EVALUATED = 0.4
 
 
@@ -35,7 +35,7 @@ def sample(index: Index, evaluations: Sequence[Mapping[str, Any]], most: int, se
 
 
 def interleaved(lists: Sequence[Sequence[list[Row]]]) -> list[tuple[int, list[Row]]]:
-    """The units of all lists in turn, each with its list's number: the beginning is a fair part of every list."""
+    """The units of all lists in turn, each with its list's number, so any beginning is a fair part of every list."""
     ranked = [
         (at / len(units), number, unit) for number, units in enumerate(lists) for at, unit in enumerate(units)
     ]
@@ -43,9 +43,8 @@ def interleaved(lists: Sequence[Sequence[list[Row]]]) -> list[tuple[int, list[Ro
 
 
 def quotas(steps: Sequence[int], groups: int, a_step: int) -> dict[int, int]:
-    """How many groups to take of which step: steps evenly spaced, the first and the last among them.
-
-    A step shows at least `SIDE_BY_SIDE` of its `a_step` groups where that leaves room for two steps.
+    """How many groups to take from which step: evenly spaced steps, including the first and the last. A step shows at
+    least `SIDE_BY_SIDE` of its `a_step` groups if that leaves room for two steps.
     """
     count = min(len(steps), groups, max(2, groups // min(SIDE_BY_SIDE, a_step)))
     if count <= 0:
@@ -83,7 +82,7 @@ def _evaluations(
 
 
 def _training(index: Index, room: int, seed: int) -> Iterator[list[Row]]:
-    """Units of one group each; one of each end of the run comes first."""
+    """Units of one group each; the first two are from the run's ends."""
     sizes: dict[int, list[int]] = {}
     for step, _, _, size, *_ in index.groups:
         sizes.setdefault(step, []).append(size)
@@ -113,7 +112,7 @@ Unit = tuple[str, list[Picked]]
 """A run's id, and rollouts that belong together."""
 _TEXTS = (MOST_TEXT, 4000, 1000, 250)
 _FEWEST = 0.25
-"""Share of the rollouts below which texts are cut before more rollouts go."""
+"""Share of the rollouts below which texts are cut before more rollouts are removed."""
 _SAFE = 0.95
 
 
@@ -124,7 +123,7 @@ class Cut:
     units: int
     tokens: int
     text: int = MOST_TEXT
-    """Characters of one text, at most."""
+    """Maximum characters of one text."""
 
 
 def first_cut(units: Sequence[Unit], room: float) -> Cut:
@@ -170,7 +169,7 @@ def stored(parts: Sequence[bytes]) -> list[int]:
 
 
 def thin_metrics(lines: Sequence[Mapping[str, Any]], most: int) -> list[dict[str, Any]]:
-    """At most `most` lines, the first and the last among them, with six digits a number."""
+    """At most `most` lines, including the first and the last, with six digits per number."""
     count = min(len(lines), most)
     places = [round(at * (len(lines) - 1) / max(1, count - 1)) for at in range(count)]
     return [

@@ -1,6 +1,6 @@
 """Consoles: width, colours, and the handling of characters that an encoding lacks.
 
-Colours and bold are left out with NO_COLOR (no-color.org) and on a dumb terminal, whose cursor is not moved either.
+NO_COLOR (no-color.org) and dumb terminals turn off colours and bold; a dumb terminal's cursor is not moved either.
 Without a terminal, lines are not wrapped.
 """
 

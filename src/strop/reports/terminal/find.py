@@ -46,7 +46,7 @@ class RolloutFinder:
         return RunFolder(self.folder).rollout_steps()
 
     def places(self) -> list[RolloutFile]:
-        """Every file of rollouts, in the order of training: before, the steps, what came during and after."""
+        """Every file of rollouts, in the order of training: before, the steps, evaluations during and after."""
         found = list(found_in(self.folder).values())
         steps = [place for place in reversed(found) if place.step is not None]
         evaluations = [place for place in found if place.step is None]
@@ -56,7 +56,7 @@ class RolloutFinder:
     def of_step(self, step: int, group: int | None) -> list[FoundRollout]:
         """The rollouts of a step, or of one of its groups. Raises UserError if there are none."""
         if step not in (steps := self.steps()):
-            which = f"it has those of steps {steps[0]} to {steps[-1]}" if steps else "it has none at all yet"
+            which = f"it has those of steps {steps[0]} to {steps[-1]}" if steps else "it has none yet"
             raise UserError(f"{self.folder} has no rollouts of step {step}: {which}")
         found = list(self._read(step_file(self.folder, step)))
         groups = sorted({f.row["group"] for f in found})
@@ -73,9 +73,8 @@ class RolloutFinder:
         return list(self._read(evaluation_file(self.folder, name)))
 
     def of_task(self, word: str, places: list[RolloutFile] | None) -> list[FoundRollout]:
-        """Every play of the task of that id, else of the one whose id begins with `word`, in the order of training.
-
-        Raises UserError if none, or more than one, begins so.
+        """Every play of the task with that id, else of the one whose id begins with `word`, in the order of training.
+        Raises UserError if no task matches, or more than one.
         """
         places = self.places() if places is None else places
         ids = {task for place in places for task in self._tasks(place)}
@@ -155,7 +154,7 @@ class RolloutFinder:
         except UserError as error:
             self.unreadable.append(str(error))
         if bad:
-            self.unreadable.append(f"{place.path}: {bad} lines are no rollouts and are left out")
+            self.unreadable.append(f"{place.path}: {bad} lines are not rollouts and are left out")
 
     @staticmethod
     def _line(text: bytes, place: RolloutFile) -> dict[str, Any] | None:

@@ -22,10 +22,10 @@ from strop_verify.core.text import printable
 _BARS = "▁▂▃▄▅▆▇█"
 _SAMPLE_LINES = 12
 PLAIN_SECONDS = 30.0
-"""Between lines about something that takes long, where there is no terminal."""
+"""Seconds between lines about a long activity without a terminal."""
 _PARTS = ("sampling", "starting", "tools", "verifying", "rewards", "update")
 _ELSE = ("starting", "tools", "rewards")
-"""Shown where they take any time."""
+"""Shown if they take any time."""
 _IDLE = ("sampler_idle", "update_idle")
 """Shown while a step is played during the update."""
 
@@ -99,8 +99,8 @@ class LiveView:
             self._write(printable(text))
 
     def status(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Shows the current activity, its progress and the time left: a bar on a terminal; elsewhere an occasional
-        line, if it takes long.
+        """Shows the current activity, its progress and the time left: a bar on a terminal, elsewhere an occasional line
+        if it takes long.
         """
         now = time.monotonic()
         if done <= 1 or not what:

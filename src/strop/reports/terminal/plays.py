@@ -100,7 +100,7 @@ class PlayView:
     def end(self, detail: Mapping[str, Any], tokens: Sequence[int], times: Mapping[str, float]) -> None:
         """Prints answer, verdict, scores and why it ended.
 
-        tokens  of the first prompt, sampled, and from the environment;  times  {what they were spent on: seconds}
+        tokens  of the first prompt, sampled, and from the environment;  times  {activity: seconds}
         """
         self._heading("end")
         if detail["answer"]:
@@ -124,9 +124,9 @@ class PlayView:
     def show(self, detail: Mapping[str, Any], rollout: Mapping[str, Any], played: Mapping[str, Any]) -> None:
         """Prints the parts of a recorded play that were not shown yet.
 
-        detail   of `page.rollout_data.detail_of`;  rollout  the line that it was made of
-        played   what only the one who played it knows: `seconds` of each completion, what was `said` before it, and
-                 `times`, which is what they were spent on
+        detail   of `page.rollout_data.detail_of`;  rollout  the line that it was made from
+        played   known only to the player: `seconds` of each completion, what was `said` before it, and `times` by
+                 activity
         """
         if not self._named:
             self.head(str(rollout["task_id"]), played)

@@ -39,7 +39,7 @@ class Progress:
     ) -> None:
         """`done` of `total` are done, `passed` of them passed (None: not applicable); `note` comes at the end.
 
-        now  shown at once, whenever the last line was
+        now  shown at once, however recent the last line
         """
         self._done, self._passed, self._total, self._note = done, passed, total, printable(note)
         clock_now = time.monotonic()

@@ -20,10 +20,10 @@ from strop_verify.core.rollout import Rollout
 from strop_verify.core.text import printable
 
 PROMPT_LINES, OUTPUT_LINES, TESTS = 12, 12, 5
-"""Lines shown of a prompt and an output, and number of failed tests, unless full."""
+"""Lines of a prompt and an output, and number of failed tests, shown unless full."""
 _STYLES = {"passed": "green", "failed": "red", "error": "magenta", "tampered": "bold red", "unjudged": "dim"}
 TURNS, TURN_LINES, EVENTS, EVENT_WIDTH = 8, 5, 5, 100
-"""Shown turns of a play, lines of a turn's texts, and events of a turn, unless full."""
+"""Turns of a play, lines of a turn's texts, and events of a turn, shown unless full."""
 
 
 def headline(row: Mapping[str, Any]) -> Text:
@@ -60,7 +60,7 @@ def rollout(
 
 
 def stop(detail: Mapping[str, Any]) -> Iterator[Text]:
-    """Why a play ended without an answer, and what it no longer carries; nothing for an answered one."""
+    """Why a play ended without an answer, and what it does not count for; nothing for an answered one."""
     if detail["stop_reason"] != "answered" or detail["carries"]:
         text = (
             Text().append("stop     ", style="dim").append(printable(detail["stop_reason"]), style="yellow")

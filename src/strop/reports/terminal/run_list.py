@@ -14,9 +14,9 @@ from strop.reports.shapes import is_number
 from strop_verify.core.errors import UserError
 
 REWARD_STEPS = 10
-"""Steps in the first and in the last reward; fewer in runs of less than twice as many."""
+"""Steps averaged in the first and in the last reward; fewer in runs of less than twice as many."""
 _MARKS = (VERSIONS, METRICS, SUMMARY)
-"""Not the recipe, which a folder of `strop init` has too."""
+"""Files that mark a run; not the recipe, which a folder of `strop init` also has."""
 
 
 def find_runs(folders: Sequence[Path]) -> list[Path]:
@@ -35,7 +35,7 @@ def find_runs(folders: Sequence[Path]) -> list[Path]:
 def list_row(folder: Path) -> dict[str, Any]:
     """A run's headline numbers, as `strop runs --json` gives them; see docs/report.md.
 
-    `problem` is "", or why the folder cannot be read; then the other fields are empty.
+    `problem` is "", or the reason why the folder cannot be read; the other fields are then empty.
     """
     row: dict[str, Any] = {
         "name": folder.resolve().name, "folder": str(folder), "changed": _changed(folder) or None, "state": None,

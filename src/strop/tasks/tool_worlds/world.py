@@ -155,7 +155,7 @@ def write_call(call: Call) -> str:
 
 
 def read_calls(answer: str) -> list[Call]:
-    """The calls of an answer, one a line. Raises ValueError."""
+    """The calls of an answer, one per line. Raises ValueError."""
     lines = answer.split("\n") if len(answer) <= MAX_ANSWER else []
     need(0 < len(lines) <= MOST_CALLS, f"more than {MOST_CALLS} calls, or than {MAX_ANSWER} characters")
     found = list[Call]()

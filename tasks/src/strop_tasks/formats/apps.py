@@ -9,12 +9,12 @@ codeparrot/apps (MIT). Rows: problem_id (integer), question, solutions (JSON tex
    need are put above them (see `solutions`).
 
 TACO: Li et al., "TACO: Topics in Algorithmic COde generation dataset", 2023, arXiv:2312.14852; data set BAAI/TACO, and
-likaixin/TACO-verified. Rows: APPS' columns without problem_id, `solutions` perhaps as the list itself, difficulty (EASY
+likaixin/TACO-verified. Rows: APPS' columns without problem_id, `solutions` possibly as a list, difficulty (EASY
 to VERY_HARD, UNKNOWN_DIFFICULTY), raw_tags, name, source, tags, skill_types, url, Expected Auxiliary Space, time_limit,
 date, picture_num, memory_limit, Expected Time Complexity.
 
-3. BAAI/TACO has no ids, so a hash of the content is used. Where there is a column `id` it becomes `taco/ID`.
-4. `date` becomes `metadata.date` where it begins with a day, such as 2020-01-31.
+3. BAAI/TACO has no ids, so a hash of the content is used. A column `id` becomes `taco/ID`.
+4. `date` becomes `metadata.date` if it begins with a day, such as 2020-01-31.
 """
 
 from collections.abc import Iterator

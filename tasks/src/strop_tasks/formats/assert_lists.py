@@ -22,7 +22,7 @@ _VALUES = {name for kind in (str, bytes, int, float, list, tuple, dict, set) for
 def check_of(
     tests: Sequence[str], setup: str, reference: str, where: str, entry_point: str = ""
 ) -> AssertsCheck | PytestCheck:
-    """The check for assert statements that run after `setup`; `reference`, if known, tells which names are classes.
+    """The check for assert statements that run after `setup`; `reference`, if known, shows which names are classes.
 
     Without an entry point, it is the argument of the final `check(...)`, or else the name that the tests call most,
     among those that the reference defines if it defines any. Raises UserError for tests that are not Python, assert
@@ -52,7 +52,7 @@ def check_of(
 
 
 def _checked(body: Sequence[ast.stmt]) -> list[str]:
-    """The name in `check(NAME)` as the last statement, even where an argument has the same name."""
+    """The name in `check(NAME)` as the last statement, even if an argument has the same name."""
     match body[-1]:
         case ast.Expr(ast.Call(ast.Name("check"), [ast.Name(name)])):
             return [name]
@@ -60,7 +60,7 @@ def _checked(body: Sequence[ast.stmt]) -> list[str]:
 
 
 def body_of_check(test: str, name: str) -> list[ast.stmt]:
-    """The body of the test code's only function `check(candidate)`, with `name` for its argument; [] without one."""
+    """The body of the test code's only function `check(candidate)`, with `name` as its argument; [] without one."""
     body = pysource.statements(test)
     found = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == "check"]
     if len(found) != 1 or len(found[0].args.args) != 1:

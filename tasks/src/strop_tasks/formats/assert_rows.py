@@ -2,9 +2,9 @@
 
 MBPP (CC BY 4.0), full and sanitised: github.com/google-research/google-research/tree/master/mbpp; Austin et al. 2021,
 arXiv:2108.07732. Rows: task_id, code, test_list, and text, test_setup_code, challenge_test_list (full) or prompt,
-source_file, test_imports (sanitised). Challenge tests come last; `metadata.base_tests` counts the others. The
-first test is shown, as in the paper's prompt: without it the function's name is unknown. It is part of the statement
-only where the tests become a suite, because a suite's tests cannot be marked as shown.
+source_file, test_imports (sanitised). Challenge tests come last; `metadata.base_tests` counts the others. The first
+test is shown, as in the paper's prompt: without it the function's name is unknown. It is part of the statement only if
+the tests become a suite, whose tests cannot be marked as shown.
 
 AceCode-87K (MIT): huggingface.co/datasets/TIGER-Lab/AceCode-87K; Zeng et al. 2025, arXiv:2502.01718. Rows: id, source,
 question, test_cases (asserts), inferences ({model_name, completion_id, completion, pass_rate} each), context_messages.

@@ -38,7 +38,7 @@ _TESTS = ("public_tests", "private_tests", "generated_tests")
 
 
 def _pairs(row: Row, name: str, where: str) -> list[tuple[str, str]]:
-    """The (input, output) pairs of a field that holds both as lists. Raises UserError."""
+    """The (input, output) pairs of a field with two lists. Raises UserError."""
     found = mapping(row, name, where, default={})
     given, wanted = (list(found.get(key) or ()) for key in ("input", "output"))
     if len(given) != len(wanted) or not all(isinstance(t, str) for t in given + wanted):
@@ -139,7 +139,7 @@ def _read_codeforces(row: Row, where: str) -> Iterator[Task]:
     examples = _texts_of(row, "examples", where)
     tests = list(dict.fromkeys([*examples, *_texts_of(row, "official_tests", where)]))
     if len(tests) <= len(set(examples)):
-        raise UserError(f"{where}: the task has no tests but its examples: official_tests is empty")
+        raise UserError(f"{where}: the task has no tests except its examples: official_tests is empty")
     parts = [statement]
     for heading, field in (("Input", "input_format"), ("Output", "output_format"), ("Note", "note")):
         if told := text(row, field, where, default="").strip():

@@ -1,7 +1,7 @@
-"""CRUXEval (MIT): what a function returns for an input, and an input for which it returns a value.
+"""CRUXEval (MIT): predict what a function returns for an input, or an input for which it returns a value.
 
 Reference: github.com/facebookresearch/cruxeval; Gu et al. 2024, arXiv:2401.03065. Rows: code (a function `f`), input
-(the arguments as Python writes them), output (the value likewise), id.
+(the arguments as Python writes them), output (the value, likewise), id.
 
 1. A row makes two tasks, `ID/output` and `ID/input`. An answer is a function `answer()`: for the output it returns
    the value; for the input it returns a list of arguments, and any list for which `f` returns the output passes.

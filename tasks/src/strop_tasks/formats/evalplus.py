@@ -4,12 +4,11 @@ Reference: github.com/evalplus/evalplus; Liu et al. 2023, arXiv:2305.01210. Rows
 prompt, entry_point, canonical_solution, base_input, plus_input, atol, contract. Rows on the Hub
 (evalplus/humanevalplus, evalplus/mbppplus): HumanEval's or MBPP's fields with `test`, code with inputs and results.
 
-1. One input is one test: a top-level `assert strop_agrees(...)`. Base inputs come first, `metadata.base_tests` counts
-   them; the Hub's rows do not say where they end, but MBPP+ has them as `test_list`.
+1. One input is one test: a top-level `assert strop_agrees(...)`. Base inputs come first; `metadata.base_tests` counts
+   them. The Hub's rows do not say where they end, but MBPP+ has them as `test_list`.
 2. The releases have no expected values: the trusted test code runs the canonical solution beside the answer.
-3. Comparison as in EvalPlus, without numpy: test code has the standard library only (below).
-4. Inputs of MBPP+ are stored as JSON; where the function takes tuples, sets or complex numbers, they are converted
-   back.
+3. Values are compared as in EvalPlus, but without numpy: test code has only the standard library (below).
+4. Inputs of MBPP+ are stored as JSON; if the function takes tuples, sets or complex numbers, they are converted back.
 5. The conversions of each problem are in evalplus/data/mbpp.py, `mbpp_deserialize_inputs`.
 
 The tests of the Hub's rows are read as a syntax tree without being run. A row's test code assigns lists to `inputs` and
@@ -17,7 +16,7 @@ The tests of the Hub's rows are read as a syntax tree without being run. A row's
 `ref_func` instead of results (tools/*/to_original_fmt.py of evalplus).
 
 The comparison uses the standard library only and follows evalplus/eval/__init__.py of github.com/evalplus/evalplus
-(`unsafe_execute`): equal values agree. Else, with an absolute tolerance (1e-6 where the expected value is floats and
+(`unsafe_execute`): equal values agree. Otherwise, with an absolute tolerance (1e-6 if the expected value is floats and
 none is set), values of the same type agree when each number differs by at most `atol` + 1e-7 of the expected one. Some
 problems have their own rules, by entry point. Deviation: a test's tolerance does not carry over to later tests.
 """
@@ -44,7 +43,7 @@ class EvalPlusTests:
     """What a row's test code contains."""
 
     entry_point: str
-    """The function that the loop calls; `candidate` where it is the argument of `check`."""
+    """The function that the loop calls; `candidate` if it is the argument of `check`."""
     cases: list[tuple[str, str]]
     """Source of the list of arguments and of the expected value, of each test."""
     atol: float
@@ -168,7 +167,7 @@ def preamble(entry: str, atol: float, *, solution: str = "", extra: str = "") ->
     if "numpy" in extra:
         raise UserError("the tests need numpy, which test code does not have")
     expected = "expected" if not solution else "solution(*deepcopy(args))"
-    if solution and entry in _PRESENCE:  # all that counts is whether something comes back
+    if solution and entry in _PRESENCE:  # only whether a value is returned counts
         expected += " is not None"
     signature = "function, args, expected" if not solution else "function, args"
     if entry == "find_zero":
@@ -309,7 +308,7 @@ Shape = Callable[[list[Any]], Any]
 
 
 def _deep(value: Any, levels: int) -> Any:
-    """Lists at the `levels`-th level as tuples, those above them as they are; 1: the value itself."""
+    """The value with lists at the `levels`-th level as tuples and those above unchanged; 1 is the value itself."""
     if not isinstance(value, list):
         return value
     return tuple(value) if levels == 1 else [_deep(item, levels - 1) for item in value]
@@ -353,7 +352,7 @@ _SHAPES = {number: shape for shape, numbers in _BY_SHAPE for number in numbers}
 
 
 def literal(task_id: str, args: list[Any]) -> str:
-    """The arguments of one call as a Python list. Raises ValueError where they have not the shape of their problem."""
+    """The arguments of one call as a Python list. Raises ValueError if they do not have their problem's shape."""
     family, _, number = task_id.partition("/")
     shape = _SHAPES.get(int(number)) if family.lower() == "mbpp" and number.isdecimal() else None
     if shape is None:
@@ -361,4 +360,4 @@ def literal(task_id: str, args: list[Any]) -> str:
     try:
         return repr(shape(args))
     except (TypeError, AttributeError, IndexError) as error:
-        raise ValueError(f"an input of {task_id} has another shape: {error}") from error
+        raise ValueError(f"an input of {task_id} has an unexpected shape: {error}") from error

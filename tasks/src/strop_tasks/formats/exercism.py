@@ -1,8 +1,9 @@
 """Exercism's Python and Rust tracks (MIT): exercises with a stub, tests and an example; rows, or a clone of a track.
 
-A row has `id`, `slug`, `instructions`, `solution_stub`, `tests` and `example` (path to text), in Rust `dependencies`
-too, the names of crates that an exercise needs. In a clone of a track an exercise is a folder of `exercises/practice`
-whose `.meta/config.json` names the files (github exercism/docs, "building/tracks/practice-exercises").
+A row has `id`, `slug`, `instructions`, `solution_stub`, `tests` and `example` (path to text), in Rust also
+`dependencies`, the names of crates that an exercise needs. In a clone of a track an exercise is a folder of
+`exercises/practice` whose `.meta/config.json` names the files (github exercism/docs,
+"building/tracks/practice-exercises").
 
 Python: the stub is in `metadata["stub"]`; an answer is the whole file, and the tests import it under the stub's name.
 
@@ -14,12 +15,12 @@ Python: the stub is in `metadata["stub"]`; an answer is the whole file, and the 
 Rust:
 
 4. Tests after the first are marked `#[ignore]` for learners; the mark is removed, because all tests count.
-5. Where an exercise has several test files, the one named after it is used, as on the site. The crate's name is
+5. If an exercise has several test files, the one named after it is used, as on the site. The crate's name is
    the one in Cargo.toml, or else the one that the tests use (`twofer` of two-fer), or else the slug.
-6. `check.crates` has the crates that an exercise's Cargo.toml asks for, in its versions, and in any version those that
-   its example solution chose. Answers that use one are judged only with a folder of vendored crates.
-7. `check.files` has what else belongs to the package. A file that the stub declares and the row lacks
-   (`mod pre_implemented;`) makes an answer that declares it an *error*, not a failure.
+6. `check.crates` has the crates of an exercise's Cargo.toml in its versions, and those that its example solution chose
+   in any version. Answers that use one are judged only with a folder of vendored crates.
+7. `check.files` has the package's other files. If the stub declares a file that the row lacks (`mod pre_implemented;`),
+   an answer that declares it is an *error*, not a failure.
 """
 
 import json
@@ -78,7 +79,7 @@ def clone(path: Path, track: str) -> Iterator[tuple[str, Row]]:
     """(folder, row) for each exercise in a clone, in its `exercises/practice`, or for one exercise; unreadable ones
     included.
 
-    Raises UserError where there are none.
+    Raises UserError if there are none.
     """
     root = next((p for p in (path / "exercises" / "practice", path / "practice", path) if p.is_dir()), path)
     if not root.is_dir():
@@ -263,7 +264,7 @@ def _crate(stub: dict[str, str], example: dict[str, str], tests: str, where: str
 
 
 def _crates(row: Row, stub: dict[str, str], example: dict[str, str], where: str) -> list[str]:
-    """Lines of a manifest, one per crate; a bare name where any version fits."""
+    """Lines of a manifest, one per crate; a bare name if any version will do."""
     asked = manifest(stub.get("Cargo.toml", ""), where)
     further = row.get("dependencies") or ()
     if not isinstance(further, list | tuple):

@@ -4,16 +4,16 @@ Layout (harborframework.com/docs/tasks): `task.toml`, `instruction.md`, `environ
 `test.sh`, which is copied into the container afterwards, and `solution/` with `solve.sh`. The folder's name is the
 task's id. A row is such a folder: `name` and `files`, {path: {"text" or "base64", "executable"}}, see `harbor_folder`.
 
-1. `reference` is `solution/solve.sh`, in front of it lines that write what lies beside it; the check holds what is
-   below `tests/` and `environment/`, binary ones in base64.
-   Tasks that a jail cannot run are left out: those with several steps, other services or a GPU.
+1. `reference` is `solution/solve.sh`, preceded by lines that write the files beside it; the check holds the files below
+   `tests/` and `environment/`, binary ones in base64. Tasks that a jail cannot run are left out: those with several
+   steps, other services or a GPU.
 2. A task that Strop exported is read back unchanged.
 
 Tasks of other formats are written as such folders: `instruction.md` holds the prompt, and Strop's verifier judges the
-answer. The answer is one file below /app. The tests run in a separate container without a network (`environment_mode
-= "separate"`), into which only that file is copied. There `tests/judge.py` calls the verifier, whose jail works
-inside a container and inside Strop's jail. Where the grader fails it writes no reward, which Harbor reports as an
-error, never as 0. `tests/strop-task.json` is the task itself, so reading the folder restores it.
+answer. The answer is one file below /app. The tests run in a separate container without a network (`environment_mode =
+"separate"`), into which only that file is copied. There `tests/judge.py` calls the verifier, whose jail works inside a
+container and inside Strop's jail. If the grader fails, it writes no reward, which Harbor reports as an error, never as
+0. `tests/strop-task.json` is the task itself, so reading the folder restores it.
 """
 
 import json
@@ -47,7 +47,7 @@ _PACKAGES = {
 }  # fmt: skip
 _WORDS = ("easy", "easy", "easy", "medium", "hard", "hard")
 _JUDGE = '''\
-"""Writes the reward of the answer, by Strop's verifier; none where the grader failed, which is an error and no zero."""
+"""Writes the answer's reward by Strop's verifier; none if the grader failed, which is an error, not a zero."""
 
 import json
 import os
@@ -73,7 +73,7 @@ Path("/logs/verifier/reward.json").write_text(json.dumps({{"reward": float(verdi
 '''
 _TEST = """\
 #!/bin/bash
-# -I: what lies in the work directory or in HOME is not imported.
+# -I: files in the work directory or HOME are not imported.
 exec "${STROP_PYTHON:-python3}" -I /tests/judge.py
 """
 
@@ -96,7 +96,7 @@ def task_folder(task: Task) -> dict[str, Any]:
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", task.id).strip("-._") or "task"
     files = {
         "instruction.md": f"{asked.rstrip()}\n\nWrite your answer to the file `{place}`{bare}."
-        " Nothing else is looked at.\n",
+        " Nothing else is read.\n",
         "task.toml": _settings(task, name, place),
         "environment/Dockerfile": _dockerfile(task.language),
         "tests/test.sh": _TEST,
@@ -171,7 +171,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         return
     settings = parse_toml(_text(files, SETTINGS), f"{where}: {SETTINGS}")
     if why := _unplayable(files, settings):
-        raise UserError(f"{where}: it needs {why}, which no jail has: left out")
+        raise UserError(f"{where}: it needs {why}, which jails do not have: left out")
     statement = _text(files, INSTRUCTION)
     for path, there in ((INSTRUCTION, statement), (_TEST_SH, _TEST_SH in files)):
         if not there:
@@ -192,7 +192,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
 
 
 def _reference(files: dict[str, dict[str, Any]]) -> str:
-    """The solution as an answer, which is one script: in front, lines that write the files beside it to /solution."""
+    """The solution as an answer, which is one script: first come lines that write its other files to /solution."""
     solve = _text(files, _SOLVE)
     lines = []
     for path, file in files.items():

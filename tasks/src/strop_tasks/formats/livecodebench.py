@@ -2,10 +2,9 @@
 
 Reference: github.com/LiveCodeBench/LiveCodeBench; Jain et al. 2024, arXiv:2403.07974. Rows: question_title,
 question_content, platform, question_id, contest_id, contest_date (ISO), starter_code, difficulty, public_test_cases
-(JSON text), private_test_cases (JSON text, or that packed), metadata (JSON text, with
-func_name).
-A test is {"input", "output", "testtype": "stdin" or "functional"}; a functional one has a JSON value a line as its
-arguments and a JSON value as its output.
+(JSON text), private_test_cases (JSON text, possibly packed), metadata (JSON text with func_name). A test is {"input",
+"output", "testtype": "stdin" or "functional"}; a functional one has its arguments as one JSON value per line, and its
+output as a JSON value.
 
 1. Public tests come first and are shown; `metadata.base_tests` counts them.
 2. The day of `contest_date` is `metadata.date`, for windows by date.

@@ -1,6 +1,7 @@
-"""Next edits in the forms of Zed and of Sweep: the newest edits, lines around a cursor, and what became of them.
+"""Next edits in the forms of Zed and of Sweep: the newest edits, the lines around a cursor, and these lines after the
+edit.
 
-zeta  zed-industries/zeta on the Hub (train, eval, dpo). `events`: one block an edit, `User edited "PATH":` and a
+zeta  zed-industries/zeta on the Hub (train, eval, dpo). `events`: one block per edit, `User edited "PATH":` and a
       unified diff in a fence, oldest first. `input`: an excerpt in a fence that opens with its path, the part that may
       change between `<|editable_region_start|>` and `<|editable_region_end|>`, `<|user_cursor_is_here|>` at the cursor.
       `output`: the same after the edit. Source: `Event::to_prompt` and the markers in Zed's crates/zeta/src/zeta.rs.
@@ -10,11 +11,11 @@ sweep-next-edit  `prompt` and `completion`, as trainers take them: Sweep publish
       of sweepai/sweep-next-edit-v2-7B on the Hub; for v1 Zed's crates/edit_prediction/src/sweep_prompt.rs.
 
 1. A row becomes a task of `strop build next-edit`: its prompt and answer are Strop's, not the row's.
-2. The window has at most MOST_LINES lines around the cursor. A row whose edit is not within them is left out.
-3. There is no later goal: the simulated user wants what the row says, and nothing more.
-4. The newest three edits are kept, each hunk or block without the lines that it leaves as they are.
-5. Empty lines at the end of Sweep's sections do not count, as in its own clients. In v1 nothing marks the cursor: it is
-   the last line in which `current` differs from `original`, else the middle one.
+2. The window has at most MOST_LINES lines around the cursor. A row whose edit lies outside it is left out.
+3. There is no later goal: the simulated user wants only the row's edit.
+4. The newest three edits are kept, each hunk or block without its unchanged lines.
+5. Empty lines at the end of Sweep's sections do not count, as in its own clients. In v1 the cursor is not marked: it is
+   taken as the last line in which `current` differs from `original`, else the middle one.
 6. `rejected` and `assertions` of zeta (texts for a judge model) are not read.
 """
 
@@ -120,7 +121,7 @@ def _read_zeta(row: Row, where: str) -> Iterator[Task]:
 
 
 def _hunks(diff: str) -> Iterator[tuple[list[str], list[str]]]:
-    """The lines that each hunk of a diff takes out, and those that it puts in."""
+    """The lines that each hunk of a diff removes, and those that it adds."""
     for hunk in re.split(r"^@@.*\n", diff, flags=re.MULTILINE)[1:]:
         lines = [line for line in hunk.split("\n") if line and line[0] in " +-"]
         yield changed(
@@ -148,7 +149,7 @@ def _read_sweep(row: Row, where: str) -> Iterator[Task]:
         )
     original, current, updated = (body for _, _, body in parts[-3:])
     cursor = _cursor(_lines(original), current)
-    if not parts[-1][1]:  # the completion goes on behind the section's name
+    if not parts[-1][1]:  # the completion continues after the section's name
         completion = completion.removeprefix("\n")
     new = updated + _ENDS.split(completion, maxsplit=1)[0]
     before, after = (_lines(one.replace(_SWEEP_CURSOR, "")) for one in (current, new))

@@ -5,7 +5,7 @@ json_cases ([[arguments], expected] each, or null), pytest (the text of a suite,
 
 1. Family `repair`: `metadata.broken` is the buggy program, `reference` the correct one. The statement is the buggy
    program's docstring and a note that there is one bug.
-2. JSON cases whose suite compares what the function returns with `==` are a *cases* check. Where the suite does more
+2. JSON cases whose suite compares what the function returns with `==` are a *cases* check. If the suite does more
    (lists a generator, allows a tolerance), the suite itself is the check, with the cases beside it.
 3. The suite is unchanged: the answer is the module that it imports, `conftest.py` selects the version, and
    `load_testdata.py` provides the cases, as in the data set's own harness.
@@ -13,7 +13,7 @@ json_cases ([[arguments], expected] each, or null), pytest (the text of a suite,
    into the answer's process. An answer must keep them; the support module re-exports them from the answer.
 5. Cases for which the suite skips itself as too slow are left out.
 
-Nothing is run to find a suite's tests: its text is parsed.
+A suite's tests are found by parsing its text, without running it.
 """
 
 import ast
@@ -56,7 +56,7 @@ def load_json_testcases(algorithm):
 
 
 def is_plain(tests: str, name: str, correct: str) -> bool:
-    """Whether the suite only compares calls with `==`; without a suite, whether the function is no generator."""
+    """Whether the suite only compares calls with `==`; without a suite, whether the function is not a generator."""
     if not tests.strip():
         return not _is_generator(correct, name)
     found = [ast.unparse(node.test) for node in ast.walk(ast.parse(tests)) if isinstance(node, ast.Assert)]

@@ -1,12 +1,12 @@
-"""R2E-Gym: bug-fixing commits, each with an issue written by a model. Tasks are converted, but name no tests by which
-they could be judged.
+"""R2E-Gym: bug-fixing commits, each with an issue written by a model. Tasks are converted, but name no tests to judge
+them by.
 
 Jain et al., "R2E-Gym: Procedural Environments and Hybrid Verifiers for Scaling Open-Weights SWE Agents",
 arXiv:2504.07164. Fields as the card of rasdani/R2E-Gym-Subset-Oracle-4k-context-1k-patch, a copy of
-R2E-Gym/R2E-Gym-Subset, lists them. What is inside `parsed_commit_content` as the R2E task set of PrimeIntellect's
-verifiers reads it, after r2egym's `ParsedCommit`: `file_diffs` of `header` (`file.path`, `misc_line`: git's line of a
-new or deleted file), `is_binary_file`, `old_file_content`, `new_file_content`; `old_commit_hash`, which is `HASH^`;
-`commit_date`, where it is there. The adapter has not been run on the original rows.
+R2E-Gym/R2E-Gym-Subset, lists them. The fields of `parsed_commit_content` are those that the R2E task set of
+PrimeIntellect's verifiers reads, after r2egym's `ParsedCommit`: `file_diffs` of `header` (`file.path`, `misc_line`:
+git's line of a new or deleted file), `is_binary_file`, `old_file_content`, `new_file_content`; `old_commit_hash`, which
+is `HASH^`; `commit_date`, if present. The adapter has not been run on the original rows.
 
 1. The answer starts from the parent of `commit_hash`. `reference` is the commit's change to files that are not tests
    by R2E's rule, recomputed from the files' texts; `check.patch` is its change to tests. Binary files are left out of
@@ -14,7 +14,7 @@ new or deleted file), `is_binary_file`, `old_file_content`, `new_file_content`; 
 2. For a commit that changes no test, the tests of `execution_result_content` go to `r2e_tests/`, where R2E runs them.
 3. `expected_output_json` names tests without their files, and whether each should pass; it is kept in
    `metadata.original`. The check names only R2E's command, no tests.
-4. `prompt`, which asked a model for the issue, and the logs of `execution_result_content` are not kept, because a row
+4. `prompt`, which asked a model for the issue, and the logs of `execution_result_content` are dropped, since a row
    would take megabytes.
 """
 

@@ -16,7 +16,7 @@ SWE-smith: Yang et al., "SWE-smith: Scaling Data for Software Engineering Agents
 SWE-bench/SWE-smith and its variants for other languages. Fields: `instance_id`, `patch`, `FAIL_TO_PASS`,
 `PASS_TO_PASS`, `image_name`, `repo`, `problem_statement`; further ones are kept.
 
-4. Where the set has stripped the newline at the end of a diff, it is restored: git refuses a diff without it.
+4. The newline at the end of a diff is restored if the set has stripped it: git refuses a diff without it.
 5. `patch` introduces the bug, so `metadata["bug_patch"]` is that diff and `reference` its reverse.
 6. The starting point is the image's repository with the bug in it; the set has a branch per instance, named after it.
    So `check.commit` is the instance's name, unless the row has a `base_commit`.
@@ -47,7 +47,7 @@ MAX_CONTEXT = 3
 
 
 def ended(patch: str) -> str:
-    """The diff with its final newline and empty context lines restored where a set has stripped them.
+    """The diff with its final newline and empty context lines restored if a set has stripped them.
 
     git refuses a diff without them, and its reverse would join two lines.
     """
@@ -112,7 +112,7 @@ def _header(lines: list[str]) -> Iterator[str]:
     both = {**swapped, **{theirs: ours for ours, theirs in swapped.items()}}
     for line in lines:
         if line.startswith(("copy from ", "copy to ", "GIT binary patch", "Binary files ")):
-            raise ValueError(f"it has {line.split()[0].lower()} data or copies, whose reverse is not in it")
+            raise ValueError(f"it has {line.split()[0].lower()} data or copies, which cannot be reversed")
         key = next((key for key in both if line.startswith(key)), None)
         if key is not None:
             if both[key] not in found:
@@ -181,7 +181,7 @@ _TESTS = {"FAIL_TO_PASS": "failing", "PASS_TO_PASS": "passing"}
 
 
 def _tests_of(row: Row, where: str) -> dict[str, list[str]]:
-    """The check's lists of tests. Raises UserError, also where both are empty."""
+    """The check's lists of tests. Raises UserError, also if both are empty."""
     found = {ours: _names(row, theirs, where) for theirs, ours in _TESTS.items()}
     if not any(found.values()):
         raise UserError(f"{where}: the task has no tests: FAIL_TO_PASS and PASS_TO_PASS are empty")

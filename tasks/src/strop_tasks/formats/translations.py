@@ -6,7 +6,7 @@ code; the statement is the prose of the prompt.
 
 MBXP (Apache-2.0, CC BY 4.0): github.com/amazon-science/mxeval; Athiwaratkun et al. 2022, arXiv:2210.14868. Rows:
 task_id, language, prompt, description, entry_point, test, canonical_solution (not in every row). Python's rows have
-HumanEval's form and are detected as that; read as `mbxp` they are MBPP's tasks (5).
+HumanEval's form and are detected as such; read as `mbxp`, they are MBPP's tasks (5).
 
 1. Python's tests are *asserts*, Rust's are unit tests. JavaScript's are split into calls (6).
 2. C++: the tests' `main` is compiled with the answer, so only the exit status is known; an import warns of this.
@@ -15,8 +15,8 @@ HumanEval's form and are detected as that; read as `mbxp` they are MBPP's tasks 
 5. MBPP's prompts show all tests. As `mbxp`, the statement is the description, each assert is a test, and only the
    first is shown, as in `assert_rows`, so that there are hidden tests.
 6. JavaScript's `console.assert(CALL === VALUE)` (HumanEval-X) and `var x0 = CALL; var v0 = VALUE;` (MBXP) become calls
-   whose results node prints as JSON, one a line; they are compared outside. Where one test of a task has another form
-   (a loop, a tolerance), all of them run in the answer's process, and only its exit status is known.
+   whose results node prints as JSON, one per line; they are compared outside. If one test of a task has another form (a
+   loop, a tolerance), all of them run in the answer's process, and only its exit status is known.
 """
 
 import ast
@@ -184,14 +184,14 @@ def literal(text: str) -> Any:
     try:
         value = ast.literal_eval("".join(parts))
     except (SyntaxError, ValueError, MemoryError, RecursionError, TypeError) as error:
-        raise ValueError(f"no literal: {text[:40]}") from error
+        raise ValueError(f"not a literal: {text[:40]}") from error
     if isinstance(value, tuple | set | bytes | complex):
-        raise ValueError(f"no literal of JavaScript: {text[:40]}")
+        raise ValueError(f"not a JavaScript literal: {text[:40]}")
     return value
 
 
 def key_order(key: str) -> tuple[int, int, str]:
-    """Sorts keys as JavaScript orders those of an object that got them sorted: integers come first, by their value."""
+    """Sorts keys as JavaScript orders those of an object filled in sorted order: integers first, by value."""
     if re.fullmatch(r"0|[1-9]\d{0,9}", key) and int(key) < 2**32 - 1:
         return 0, int(key), ""
     return 1, 0, key
@@ -224,7 +224,7 @@ def as_json(value: Any) -> str:
 LANGUAGES = {
     "cpp": "c++", "c++": "c++", "js": "javascript", "javascript": "javascript", "rust": "rust", "python": "python",
 }  # fmt: skip
-"""The sets' names of a language, in lower case, and its name here."""
+"""The sets' lower-case names of languages, and Strop's."""
 _CRATES = re.compile(r"^[ \t]*use\s+(?:::)?(\w+)(?:::(\w+))?[^;]*;[ \t]*\n", re.M)
 _DOCSTRING = re.compile(r"""\n[ \t]*[rR]?(?:\"{3}|'{3})""")
 _STANDARD = {"std", "core", "alloc", "crate", "super", "self"}
@@ -252,7 +252,7 @@ def _check(language: str, prompt: str, solution: str, test: str, entry: str) -> 
 
 
 def _language(said: str, where: str) -> str:
-    """A language's name here. Raises UserError for a language without a judge."""
+    """Strop's name of a language. Raises UserError for a language without a judge."""
     if said not in LANGUAGES:
         raise UserError(f"{where}: {said} cannot be judged: left out")
     return LANGUAGES[said]
@@ -299,7 +299,7 @@ def _task(
         statement = _prose(prompt, language, entry)
     except UNPARSABLE as error:
         raise UserError(
-            f"{where}: prompt or test is no {language}: {' '.join(str(error).split())[:100]}"
+            f"{where}: prompt or test is not {language}: {' '.join(str(error).split())[:100]}"
         ) from error
     lines = [line for line in prompt.splitlines() if line.strip()]
     if language == "javascript" and solution.strip():

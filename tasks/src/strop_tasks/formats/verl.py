@@ -7,9 +7,8 @@ a list of test cases in either form of `strop.tasks.case_lists`, {"functional": 
 answer}, or a list of such statements.
 
 1. The statement is the user's message; a system message is left out.
-2. The id is extra_info.index where that is a text, else DATA_SOURCE/INDEX, with extra_info.dataset in place of the data
-   source where it is there. A set that repeats indices across its parts has duplicate ids: the first row counts on
-   import.
+2. The id is extra_info.index if that is a text, else DATA_SOURCE/INDEX, with extra_info.dataset, if present, as the
+   data source. A set that repeats indices across its parts has duplicate ids: the first row counts on import.
 3. The reference is extra_info.reference; a function gets the imports that it needs.
 4. In functional code, `Solution().name` becomes `name`; the called function is found as in `assert_lists`.
 5. Only Python tasks with stdin and stdout, calls, or asserts can be written. Topic, level, tolerance and which cases
@@ -87,7 +86,7 @@ def _check(truth: Any, reference: str, extra: Mapping[str, Any], where: str) -> 
 
 def _write(task: Task) -> dict[str, Any]:
     if task.language != "python":
-        raise UserError(f"task {task.id!r}: verl's code sets hold Python, this is {task.language}")
+        raise UserError(f"task {task.id!r}: verl's code sets hold Python, but this is {task.language}")
     asserts = task.check.maybe(AssertsCheck)
     truth = {"functional": asserts.code} if asserts else io_tests.write_tests(task)
     messages = prompts.render(task, "chat").messages

@@ -9,8 +9,8 @@ Bugs of the original, kept under `published_` names (`strop.rewards.edits` has f
 1. strict reasoning accepts only an answer of one line, so no edit ever earns it;
 2. format: full markers count as abbreviated ("<<<<<<< SEARCH" contains "<< SEARCH"), and a line break after a marker
    as trailing text, unless there is one block and it is perfect: two perfect blocks score .6, not 1;
-3. similarity: blocks that its parser does not see (`blocks.py`); an answer and an oracle of two
-   blocks each both parse to nothing, which counts as equal. `sr_similarity` itself takes blocks, and is as defined.
+3. similarity: blocks that its parser does not see (`blocks.py`); an answer and an oracle with two blocks each both
+   parse to nothing, which counts as equal. `sr_similarity` itself takes blocks and follows its definition.
 """
 
 import re

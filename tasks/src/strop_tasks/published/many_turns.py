@@ -9,7 +9,7 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 
 _COMPARED = ("returned ", "wrong output", "assertion failed", "did not pass", "not run")
-"""Beginnings of the messages of tests whose answer ran to its end and was wrong."""
+"""Beginnings of the messages of tests whose answer ran to completion but was wrong."""
 
 
 def rlef(task: Task, rollout: Rollout, verdict: Verdict) -> float:

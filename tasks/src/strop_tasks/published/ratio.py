@@ -9,8 +9,8 @@ make up more than 1 % of a b of 200 elements or more cannot start a block. It is
 1. `difflib_fast` (a suffix automaton in Rust, linear where difflib is not) for characters, if autojunk is off or b is
    too short for it;
 2. `cydifflib` (difflib's own search in Cython) for characters with autojunk, lines, and text with lone surrogates,
-   which Rust cannot hold. Equal texts need neither: their ratio is 1 with autojunk too, since the first block found
-   starts at the same place in both and grows over everything.
+   which Rust cannot hold. Equal texts need neither: their ratio is 1 even with autojunk, since the first block found
+   starts at the same place in both and extends over everything.
 
 No common prefix or suffix is trimmed first, since that changes the number: "aaa" against "abaa" matches two characters,
 but three if the common first "a" is set aside.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 BAD_FORMAT = -1.0
 MAX_GROWTH = 2_000_000
-"""Most characters by which a file may grow."""
+"""Maximum characters by which a file may grow."""
 TAGS = ("<think>", "</think>", "<solution>", "</solution>")
 _HEAD = re.compile(r"\n### (.*)\n<<<<<<< SEARCH\n")
 _DIVIDER, _TAIL = "\n=======\n", "\n>>>>>>> REPLACE\n```"

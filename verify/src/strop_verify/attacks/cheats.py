@@ -1,6 +1,6 @@
-"""Answers that know nothing of how a task is solved. A task of another project that rewards one can be cheated.
+"""Answers without any knowledge of how to solve a task. A task of another project that rewards one can be cheated.
 
-`cheats/scripts.yaml` holds scripts of bash, for tasks in a machine; `cheats/replies.yaml` replies to one question.
+`cheats/scripts.yaml` holds bash scripts for tasks in a machine; `cheats/replies.yaml` holds replies to one question.
 """
 
 import re
@@ -23,10 +23,10 @@ class Cheat(Record):
     tries: str
     """What it tries, in one line."""
     text: str
-    """May hold placeholders, such as @FILES@, for what a task names; the files of cheats say which there are."""
+    """May hold placeholders for a task's names, such as @FILES@; the files of cheats list them."""
 
     def filled(self, facts: Mapping[str, str]) -> str | None:
-        """The text for one task; None where the task has nothing for one of the placeholders."""
+        """The text for one task; None if the task has nothing for one of the placeholders."""
         if not all(facts.get(name) for name in _PLACEHOLDER.findall(self.text)):
             return None
         return _PLACEHOLDER.sub(lambda match: facts[match[1]], self.text)
@@ -40,12 +40,12 @@ def load_cheats(kind: Literal["scripts", "replies"]) -> tuple[Cheat, ...]:
 
 
 SHARE = 0.5
-"""Of the reward of a task's own solution: what a cheat gets for nothing counts as paid from here on."""
+"""Share of the reward of a task's own solution from which a cheat counts as rewarded."""
 
 
 @dataclass
 class PaidTask:
-    """What one task gives to its own solution and to cheats."""
+    """One task's rewards for its own solution and for cheats."""
 
     task: str
     solution: float | None = None
@@ -53,14 +53,14 @@ class PaidTask:
     failed: str = ""
     """Why the solution fails, if it does."""
     rewards: dict[str, float | None] = field(default_factory=dict)
-    """By cheat; None where no reward was given. Those that do not fit the task are missing."""
+    """By cheat; None if no reward was given. Cheats that do not fit the task are missing."""
     notes: dict[str, str] = field(default_factory=dict)
-    """By cheat, or "solution": what a reward function said when it raised."""
+    """By cheat, or "solution": the error that a reward function raised."""
     not_judged: str = ""
-    """Why nothing can be said of the task."""
+    """Why the task was not judged."""
 
     @property
     def pays(self) -> list[str]:
-        """The cheats that get at least half of what the solution gets, or of 1 where the solution gets nothing."""
+        """The cheats that get at least half of the solution's reward, or of 1 if the solution gets nothing."""
         least = SHARE * (self.solution if self.solution and self.solution > 0 else 1.0)
         return [name for name, reward in self.rewards.items() if reward is not None and reward >= least]

@@ -1,10 +1,10 @@
-"""How an environment package of verifiers is asked for its rewards. This file is run in the jail, beside `known_calls`,
-by a Python that has the packages and nothing of Strop: standard library only.
+"""Asks an environment package of verifiers for its rewards. This file runs in the jail, beside `known_calls`, with a
+Python that has the packages but not Strop: standard library only.
 
-Input: a JSON line `{"token", "package", "cheats": {name: text}, "start", "count", "seconds"}`. Output: JSON lines,
-behind the token: `{"refused"}`, or for each task `{"task", "solution", "rewards", "notes"}`, then `{"left"}`.
-Every reply is scored in a process of its own. Process pools of reward functions run in that process, since the jail
-has no semaphores.
+Input: a JSON line `{"token", "package", "cheats": {name: text}, "start", "count", "seconds"}`. Output: JSON lines
+prefixed with the token: `{"refused"}`, or for each task `{"task", "solution", "rewards", "notes"}`, then `{"left"}`.
+Every reply is scored in a separate process. Process pools of reward functions run in that process, since the jail has
+no semaphores.
 """
 
 import asyncio
@@ -33,13 +33,13 @@ _SOLUTIONS = (
     "target",
     "expected",
 )
-"""Fields of a row that may hold what is right."""
+"""Fields of a row that may hold the right answer."""
 _NAME = re.compile(r"\b(?:def|assert|entry_point|fn_name|function_name)\W{1,6}(\w+)")
 _USUAL = ("solution", "solve", "main")
 
 
 class ReplyTask:
-    """One task: its row, its prompt as text, and how a reply is scored."""
+    """One task: its row, its prompt as text, and its scoring function."""
 
     def __init__(
         self, name: str, row: Row, prompt: str, score: Callable[[str], float], parser: Any = None
@@ -49,7 +49,7 @@ class ReplyTask:
         """Names of reward functions that have no weight."""
 
     def solutions(self) -> list[str]:
-        """What the row says is right, as texts."""
+        """The row's right answers as texts."""
         info = self.row.get("info")
         places = [self.row, info if isinstance(info, Mapping) else {}]
         found = [place[key] for place in places for key in _SOLUTIONS if key in place]
@@ -66,17 +66,18 @@ class ReplyTask:
         return text.replace("@NAMES@", repr(names)).replace("@PROMPT@", self.prompt)
 
     def forms(self, text: str) -> list[str]:
-        """A reply as environments read it: bare, as code, boxed, between tags, and as the parser has it."""
+        """A reply in the forms that environments read: bare, as code, boxed, between tags, and in the parser's
+        format."""
         found = [text, f"```python\n{text}\n```", f"\\boxed{{{text}}}", f"<answer>{text}</answer>"]
         field, form = getattr(self._parser, "answer_field", None), getattr(self._parser, "format", None)
         if callable(form) and isinstance(field, str):
-            with contextlib.suppress(Exception):  # a parser may ask for further fields
+            with contextlib.suppress(Exception):  # a parser may require further fields
                 found.append(str(form(**{field: text})))
         return found
 
 
 class _Here(concurrent.futures.Executor):
-    """In place of a pool of processes: works where it is asked."""
+    """Replaces a process pool: runs in the calling process."""
 
     def __init__(self, *_: Any, **__: Any) -> None: ...
 
@@ -92,8 +93,8 @@ class _Here(concurrent.futures.Executor):
 
 
 class _Raised(logging.Handler):
-    """Keeps the first error that is logged: verifiers logs what a reward function raises, and takes 0. `metrics` are
-    functions of no weight, whose errors do not matter.
+    """Keeps the first logged error: verifiers logs what a reward function raises, and counts 0. `metrics` are functions
+    without weight, whose errors do not matter.
     """
 
     said = ""
@@ -109,7 +110,7 @@ class _Raised(logging.Handler):
 
 
 def reply_tasks(package: str) -> Iterator[ReplyTask]:
-    """The tasks of a package. Raises ValueError for one that replies alone cannot answer, with what it needs."""
+    """The tasks of a package. Raises ValueError, with what it needs, for one that single replies cannot answer."""
     name = package.replace("-", "_").rpartition("/")[2]
     if hasattr(importlib.import_module(name), "load_environment"):
         return _of_environment(name)
@@ -117,15 +118,17 @@ def reply_tasks(package: str) -> Iterator[ReplyTask]:
 
 
 def _of_environment(name: str) -> Iterator[ReplyTask]:
-    """Of a module with `load_environment`, as verifiers before 0.4 has them: its data set, its rubric."""
+    """The tasks of a module with `load_environment`, as before verifiers 0.4: its data set and its rubric."""
     vf: Any = importlib.import_module("verifiers")
     types: Any = importlib.import_module("verifiers.types")
     environment = vf.load_environment(name)
     if not isinstance(environment, vf.SingleTurnEnv):
-        raise ValueError(f"it is a {type(environment).__name__}: only environments of one reply can be asked")
+        raise ValueError(
+            f"it is a {type(environment).__name__}: only environments with one reply can be tested"
+        )
     try:
         rows = environment.get_dataset()
-    except ValueError:  # it has data for evaluation alone
+    except ValueError:  # it has only evaluation data
         rows = environment.get_eval_dataset()
     for number, row in enumerate(rows):
         if isinstance(row.get("info"), str):
@@ -145,7 +148,7 @@ def _of_environment(name: str) -> Iterator[ReplyTask]:
 
 
 async def _scored(environment: Any, state: Any, row: Row, said: list[Any]) -> float:
-    """The reward of a rollout of one turn, by the environment's own rubric."""
+    """The reward of a one-turn rollout by the environment's own rubric."""
     step = {"prompt": row["prompt"], "completion": said, "response": None, "tokens": None, "reward": None}
     state["completion"] = said
     if state.get("task") is None:
@@ -163,11 +166,11 @@ async def _scored(environment: Any, state: Any, row: Row, said: list[Any]) -> fl
 
 
 def _of_taskset(name: str) -> Iterator[ReplyTask]:
-    """Of a taskset of verifiers 0.4: its tasks, their reward methods."""
+    """The tasks of a taskset of verifiers 0.4, with their reward methods."""
     vf: Any = importlib.import_module("verifiers.v1")
     taskset = vf.load_taskset(vf.taskset_config_type(name)(id=name))
     if vf.environment_class(name) is not vf.SingleAgentEnv or type(taskset).toolsets(taskset.config):
-        raise ValueError("it has tools or an environment of its own: only tasks of one reply can be asked")
+        raise ValueError("it has tools or an environment of its own: only tasks with one reply can be tested")
     for task in taskset:
         data = task.data
         prepared = [
@@ -181,7 +184,7 @@ def _of_taskset(name: str) -> Iterator[ReplyTask]:
             or type(task).toolsets(task.config)
         ):
             raise ValueError(
-                "its tasks need a container, tools, a setup or a user: only tasks of one reply can be asked"
+                "its tasks need a container, tools, a setup or a user: only tasks with one reply can be tested"
             )
 
         def score(reply: str, task: Any = task) -> float:
@@ -212,7 +215,7 @@ async def _scored_task(vf: Any, task: Any, reply: str) -> float:
 
 
 def _apart(task: ReplyTask, reply: str, seconds: float) -> Row:
-    """{"reward"}, {"note"} or both, from a process of its own; neither if that ended before."""
+    """{"reward"}, {"note"} or both, from a separate process; neither if that ended early."""
     read, write = os.pipe()
     process = os.fork()
     if process == 0:
@@ -241,7 +244,7 @@ def _apart(task: ReplyTask, reply: str, seconds: float) -> Row:
 
 
 def _best(task: ReplyTask, texts: list[str], seconds: float) -> tuple[float | None, str]:
-    """The highest reward of these replies in any form, and what was said where nothing else came."""
+    """The highest reward of these replies in any form, else the note."""
     replies = dict.fromkeys(form for text in texts for form in task.forms(text))
     told = [_apart(task, reply, seconds) for reply in replies]
     clean = [one["reward"] for one in told if "reward" in one]
@@ -250,7 +253,7 @@ def _best(task: ReplyTask, texts: list[str], seconds: float) -> tuple[float | No
 
 
 def main() -> None:
-    """Asks `count` tasks from `start` on."""
+    """Tests `count` tasks from `start` on."""
     asked = json.loads(sys.stdin.readline())
     out, null = os.dup(1), os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
@@ -268,7 +271,7 @@ def main() -> None:
         say({"refused": said})
         return
     with contextlib.suppress(Exception):
-        found[0].score("...")  # what a package loads when it is first used, it has loaded in every fork
+        found[0].score("...")  # loads everything that the package loads on first use, for every fork
     for task in found[: asked["count"]]:
         solutions, seconds = task.solutions(), asked["seconds"]
         solution = _best(task, solutions, seconds) if solutions else (None, "")

@@ -1,7 +1,7 @@
-"""Cheats against environment packages of verifiers (Prime Intellect): which of their tasks pay.
+"""Cheats against environment packages of verifiers (Prime Intellect): finds tasks that reward them.
 
-The package's code runs in Strop's jail, and each reply is scored by its own rewards, in a process of its own. There is
-no network: a task whose rewards ask a model or another server is not judged.
+The package's code runs in Strop's jail, and its own rewards score each reply in a separate process. There is no
+network, so a task whose rewards call a model or another server is not judged.
 """
 
 import sys
@@ -15,9 +15,9 @@ from strop_verify.attacks.known import jailed
 from strop_verify.core.errors import UserError
 
 _SECONDS = 30.0
-"""Wall seconds of one reply."""
+"""Wall seconds for one reply."""
 _AT_A_TIME = 8
-"""Tasks for which a package is loaded."""
+"""Number of tasks per load of a package."""
 _WALL = 3600.0
 
 
@@ -31,8 +31,8 @@ def attacked(
 ) -> Iterator[PaidTask]:
     """One row for each of the first `limit` tasks, in order.
 
-    `package`: the name of its module, or its folder. `place`: where verifiers lies, the site-packages of another
-    environment; None: of this. Raises UserError for a package that cannot be loaded in the jail, or asked.
+    `package`: the name of its module, or its folder. `place`: the site-packages with verifiers, of another environment;
+    None: of this one. Raises UserError for a package that cannot be loaded in the jail or tested.
     """
     name, places = _found(package, place)
     texts = {cheat.name: cheat.text for cheat in cheats}
@@ -57,7 +57,7 @@ def _found(package: str, place: Path | None) -> tuple[str, list[str]]:
         if spec and spec.origin:
             file = Path(spec.origin).resolve()
             top = file.parents[1] if file.name == "__init__.py" else file.parent
-            if not top.is_relative_to(sys.prefix):  # a package that is installed as editable
+            if not top.is_relative_to(sys.prefix):  # an editable installation
                 places.append(str(top))
         return package, places
     name = folder.resolve().name.replace("-", "_")
@@ -65,7 +65,7 @@ def _found(package: str, place: Path | None) -> tuple[str, list[str]]:
         if (top / f"{name}.py").is_file() or (top / name / "__init__.py").is_file():
             return name, [str(top.resolve()), *places]
     raise UserError(
-        f"--verifiers {package}: the folder holds neither {name}.py nor {name}/__init__.py, also not in src"
+        f"--verifiers {package}: the folder holds neither {name}.py nor {name}/__init__.py, nor does its src"
     )
 
 
@@ -81,5 +81,5 @@ def _row(reply: Mapping[str, Any]) -> PaidTask:
     if set(notes) >= set(rewards) and (solution is None or "solution" in notes):
         row.not_judged = next(iter(notes.values()))
     elif solution is not None and solution <= 0:
-        row.failed = "the answer in its data gets nothing"
+        row.failed = "the answer in its data gets no reward"
     return row

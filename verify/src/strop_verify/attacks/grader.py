@@ -32,7 +32,7 @@ LIMITS = Limits(cpu_seconds=2.0, wall_seconds=5.0)
 _BUILDS = 2
 """Compilations of one Rust answer: one that checks and lints, one of its tests."""
 PATIENCE = 30.0
-"""Seconds beyond an answer's deadline that are waited for a verdict before the grader counts as hung."""
+"""Seconds past an answer's deadline to wait for a verdict before the grader counts as hung."""
 DEADLINE = 10.0
 """Seconds a foreign grade may take; a child that takes longer is killed, and that is an exploit."""
 _START = "from strop_verify.attacks.grader import child; child()"

@@ -1,7 +1,7 @@
-"""Graders of other projects by name, each run in Strop's jail: hostile answers meet them there and nothing else.
+"""Graders of other projects by name, each run in Strop's jail, so that hostile answers reach nothing else.
 
-A grade is a process with the grader's package, the answer, and tests that hold this run's secret. What a grader needs
-lies in this environment, or in a folder that is named: a checkout, or another environment's site-packages.
+A grade is a process with the grader's package, the answer, and tests that hold this run's secret. The grader's packages
+are in this environment or in a given folder: a checkout, or another environment's site-packages.
 """
 
 import importlib.metadata
@@ -39,20 +39,20 @@ _SECONDS = 40.0
 
 @dataclass(frozen=True)
 class Known:
-    """A grader: where it comes from and what it says about itself."""
+    """A grader: its origin and its own statement about security."""
 
     package: str
-    """Of pip; or owner/name of a repository, which has to be checked out."""
+    """Its package for pip, or owner/name of a repository to check out."""
     forms: tuple[str, ...]
-    """What its tests can be: calls of a function, runs of a program."""
+    """Its forms of tests: calls of a function, runs of a program."""
     file: str
-    """In the package or repository: what is called."""
+    """The file that is called, in the package or repository."""
     promise: str
-    """In its own words: what it says of hostile code."""
+    """Its statement about hostile code, quoted."""
 
     @property
     def installed(self) -> str:
-        """The version in this environment, or empty."""
+        """The version in this environment, or ""."""
         if "/" in self.package:
             return ""
         try:
@@ -86,11 +86,11 @@ KNOWN: Mapping[str, Known] = {
         "TODO: implement a proper validator to compare against ground truth.",
     ),
 }
-"""By the name that `--grader` takes."""
+"""By the name for `--grader`."""
 
 
 class JailedGrader:
-    """Another project's grader behind the interface of ours. Raises UserError where it cannot be found."""
+    """Another project's grader with our interface. Raises UserError if it cannot be found."""
 
     def __init__(self, name: str, place: Path | None = None, jail: str = "auto") -> None:
         self.name, self._jail = name, jail
@@ -108,29 +108,27 @@ class JailedGrader:
         return _SECONDS
 
     def close(self) -> None:
-        """Nothing stays between grades."""
+        """Does nothing: no state remains between grades."""
 
     def prepare(self, trials: Iterable[Trial]) -> None:
-        """Grades all answers of these trials in one jail, each by a process of its own; `grade` then has them ready."""
+        """Grades all answers of these trials in one jail, each in a separate process, ready for `grade`."""
         pairs = [(one.task, text) for one in trials for text in (one.hostile, one.honest) if text is not None]
         for (task, answer), grade in zip(pairs, self._graded(pairs), strict=True):
             if grade is not None:
                 self._ready[task.id, answer] = grade
 
     def grade(self, task: Task, answer: str) -> Grade:
-        """One grade; in a jail of its own if it was not prepared."""
+        """One grade; in its own jail if it was not prepared."""
         ready = self._ready.get((task.id, answer))
         if ready is None:
             (ready,) = self._graded([(task, answer)])
-        return ready or Grade("hung", False, "no grade came", "", 0.0)
+        return ready or Grade("hung", False, "no grade was returned", "", 0.0)
 
     def _graded(self, pairs: Sequence[tuple[Task, str]]) -> list[Grade | None]:
         return self.ask([{"answer": answer, **_tests(task)} for task, answer in pairs])
 
     def ask(self, requests: Sequence[Mapping[str, Any]]) -> list[Grade | None]:
-        """Grades of requests as `known_calls` has them, in their order; None where the run ended before the grader's
-        word.
-        """
+        """Grades of requests to `known_calls`, in order; None if the run ended before the grade."""
         same = {"grader": self.name.replace("-", "_"), "place": self._place, "seconds": _SECONDS}
         lines = [{"at": at, **one, **same} for at, one in enumerate(requests)]
         began = time.monotonic()
@@ -145,7 +143,7 @@ class JailedGrader:
 def jailed(
     script: str, requests: Sequence[Mapping[str, Any]], places: Sequence[str], seconds: float, jail: str
 ) -> list[dict[str, Any]]:
-    """What a file of this folder replies to the requests, run in the jail by this Python, in the order of its replies.
+    """The replies of a file of this folder to the requests, run in the jail by this Python, in their order.
 
     `places`: folders of packages that it may import besides this Python's own.
     """
@@ -173,9 +171,9 @@ def _grade(reply: Mapping[str, Any], seconds: float) -> Grade:
 
 
 def fitting(name: str, trials: Iterable[Trial], tasks: Mapping[str, Task]) -> list[Trial]:
-    """Those that this grader can be asked: Python functions and programs, without the tests of other forms.
+    """Those that this grader can judge: Python functions and programs, without tests of other forms.
 
-    A function is judged by the calls of the task `cases`, whatever the form that the attack was written for.
+    A function is judged by the calls of the task `cases`, whatever form the attack was written for.
     """
     forms = KNOWN[name].forms
     found = []
@@ -197,7 +195,7 @@ def _tests(task: Task) -> dict[str, list[list[object]]]:
 
 
 def _site(known: Known) -> Path:
-    """The folder that the package lies in here; the current one for a checkout."""
+    """The folder of the package in this environment; the current one for a checkout."""
     return (
         Path(str(importlib.metadata.distribution(known.package).locate_file("")))
         if known.installed

@@ -1,10 +1,10 @@
-"""How graders of other projects are called. This file is run in the jail, by a Python that has the grader's package and
-nothing of Strop: standard library only.
+"""Calls graders of other projects. This file runs in the jail with a Python that has the grader's package but not
+Strop: standard library only.
 
-Input: JSON lines `{"token", "grader", "place", "answer", "calls" | "runs"}`, where `calls` are [arguments, expected]
-of the function `code` and `runs` are [input, output] of a program. Output: for each a line with the token of this run
-and what the grader said. The jail has no System V semaphores and no sockets: what graders' processes say to each
-other goes through pipes and a file here (`pipes_for_sockets`), under the same names.
+Input: JSON lines `{"token", "grader", "place", "answer", "calls" | "runs"}`, where `calls` are [arguments, expected] of
+the function `code` and `runs` are [input, output] of a program. Output: for each, a line with this run's token and the
+grader's result. The jail has no System V semaphores and no sockets: graders' processes communicate by pipes and a file
+here (`pipes_for_sockets`), under the same names.
 """
 
 import ast
@@ -29,7 +29,7 @@ Asked = dict[str, Any]
 
 
 class _List:
-    """In place of a manager's list: an item put in by any process is there for all."""
+    """Replaces a manager's list: an item added by any process is visible to all."""
 
     here = ""
 
@@ -37,7 +37,7 @@ class _List:
         self._path = f"{self.here}/list-{id(self)}"
 
     def append(self, item: Any, _open: Any = open, _dumps: Any = pickle.dumps) -> None:
-        """With builtins as they were before an answer."""
+        """With builtins as they were before the answer."""
         with _open(self._path, "ab") as file:
             file.write(_dumps(item))
 
@@ -70,7 +70,7 @@ class _Manager:
 
 
 def pipes_for_sockets() -> None:
-    """What processes of multiprocessing say to each other goes through files in the current folder."""
+    """Processes of multiprocessing communicate through files in the current folder."""
     _List.here = os.getcwd()
     here: Any = multiprocessing
     here.heap.Arena._dir_candidates = []
@@ -86,7 +86,7 @@ def _check(calls: Any) -> str:
 
 
 def _lines(asked: Asked) -> Asked:
-    """The tests as LiveCodeBench has them."""
+    """The tests in LiveCodeBench's form."""
     if "runs" in asked:
         return {"inputs": [one[0] for one in asked["runs"]], "outputs": [one[1] for one in asked["runs"]]}
     given = ["\n".join(map(json.dumps, args)) for args, _ in asked["calls"]]
@@ -116,7 +116,7 @@ def _lm_eval(asked: Asked) -> bool:
 
 
 def _evalplus(asked: Asked) -> bool:
-    os.environ["EVALPLUS_MAX_MEMORY_BYTES"] = "-1"  # the jail bounds it, and lets nobody raise a limit
+    os.environ["EVALPLUS_MAX_MEMORY_BYTES"] = "-1"  # the jail limits it, and no limit can be raised
     untrusted_check = importlib.import_module("evalplus.eval").untrusted_check
     memory: Any = importlib.import_module("psutil")
     memory.virtual_memory = lambda: types.SimpleNamespace(total=1 << 30)  # no /proc/meminfo in the jail
@@ -165,7 +165,7 @@ def _verl(asked: Asked) -> bool:
 
 
 def _skyrl_gym(asked: Asked) -> bool:
-    importlib.import_module("pandas")  # as in a trainer: every answer imports it, within its deadline
+    importlib.import_module("pandas")  # as in a trainer; else each answer's deadline would include it
     module = _file(asked["place"], "skyrl_gym/envs/lcb/livecodebench.py")
     tests = _lines(asked)
     kind = "functional" if "fn_name" in tests else "stdin"
@@ -208,7 +208,7 @@ def _file(place: str, path: str) -> Any:
 
 
 def _package(name: str, folder: Path) -> None:
-    """A package of this folder, whose own `__init__` is not run but is its module `whole`."""
+    """A package of this folder whose `__init__` is replaced by its module `whole`."""
     module = types.ModuleType(name)
     module.__path__ = [str(folder)]
     sys.modules[name] = module
@@ -225,7 +225,7 @@ def _called(asked: Asked) -> bool:
 
 
 def _judge(request: Asked, said: int) -> None:
-    """In a process of its own."""
+    """Runs in a separate process."""
     os.setsid()
     place = f"{os.getpid()}"
     os.mkdir(place)
@@ -242,12 +242,12 @@ def _judge(request: Asked, said: int) -> None:
 
 
 def say(channel: int, token: str, reply: Asked) -> None:
-    """Writes a reply, behind the token by which it is known."""
+    """Writes a reply, prefixed with the token that identifies it."""
     os.write(channel, f"\n{token} {json.dumps(reply)}\n".encode())
 
 
 def wait_for(process: int, seconds: float) -> None:
-    """Ends a child and its group when the time is over."""
+    """Ends a child and its group when the time is up."""
     last = time.monotonic() + seconds
     while time.monotonic() < last and os.waitpid(process, os.WNOHANG) == (0, 0):
         time.sleep(0.005)
@@ -258,7 +258,7 @@ def wait_for(process: int, seconds: float) -> None:
 
 
 def main() -> None:
-    """One process after another for the answers, each a fork of this one, which has the grader's packages loaded."""
+    """Runs the answers in sequence, each in a fork of this process, which has the grader's packages loaded."""
     requests = [json.loads(line) for line in sys.stdin]
     said, null = os.dup(1), os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):

@@ -1,4 +1,4 @@
-"""The cache folder, for files that can be made again, and locks on folders in it while a process uses them."""
+"""The cache folder, for files that can be recreated, and locks on its folders while a process uses them."""
 
 import fcntl
 import os
@@ -40,7 +40,7 @@ def held(folder: Path) -> int | None:
         found = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
         return None
-    with suppress(OSError):  # a file system without locks: nothing is ever removed there
+    with suppress(OSError):  # a file system without locks, where nothing is ever removed
         fcntl.flock(found, fcntl.LOCK_SH)
     if folder.is_dir() and os.path.samestat(os.fstat(found), os.stat(folder)):
         return found

@@ -51,7 +51,7 @@ def merged(ranges: Iterable[Range]) -> list[Range]:
 
 
 def read_ranges(text: str) -> dict[str, list[Range]]:
-    """The ranges that a text names, one file a line; empty for one without a line.
+    """The ranges that a text names, one file per line; empty for one without a line.
 
     Raises ValueError, one line, for what is no such text. A path in front of which stands "./" is the same path.
     """

@@ -1,4 +1,4 @@
-"""Code of the user's own: loading `file.py:Name`, its options, and saying a mistake in it with its file and line.
+"""The user's own code: loads `file.py:Name`, reads its options, and reports mistakes with file and line.
 
 Such a file imports modules from its folder, as a script does: `import helper` finds helper.py in its folder.
 """
@@ -24,7 +24,8 @@ _PREFIX = "strop_user_"
 
 
 def load_named(text: str, place: str) -> Any:
-    """What `file.py:Name` names; `place` is where it is written, such as "rewards". Raises UserError with a remedy."""
+    """The object that `file.py:Name` names; `place` is where it is written, such as "rewards". Raises UserError with
+    a remedy."""
     path, _, name = text.rpartition(":")
     module = _module(Path(path), f"{place}: {text!r}", path)
     try:
@@ -42,7 +43,7 @@ def _module(path: Path, what: str, shown: str) -> ModuleType:
         where = "" if path.is_absolute() else "; paths start at the current directory"
         raise UserError(f"{what}: there is no file {shown!r}{where}")
     text, folder, used = path.read_bytes(), str(path.resolve().parent), {}
-    crc = 0  # a file is loaded anew when it or one that it imports was edited
+    crc = 0  # a file is loaded again after it or one that it imports was edited
     for file in files_used(path):
         used[file] = file.read_bytes()
         crc = zlib.crc32(used[file], zlib.crc32(str(file).encode(), crc))
@@ -59,7 +60,7 @@ def _module(path: Path, what: str, shown: str) -> ModuleType:
     sys.path.insert(0, folder)
     importlib.invalidate_caches()
     try:
-        # Not by the loader: it takes compiled code of the same second and size for that of the file.
+        # Not by the loader, which would use compiled code with the same time in seconds and the same size.
         exec(compile(text, str(path), "exec"), vars(module))
     except Exception as error:
         del sys.modules[name]
@@ -73,9 +74,8 @@ def _module(path: Path, what: str, shown: str) -> ModuleType:
 
 
 def checked_options(kind: Any, given: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """What a class or function takes as options: its keyword-only parameters, by their annotations and defaults.
-
-    Raises UserError for an unknown option and for a value of another type, `place` in front.
+    """The options of a class or function: its keyword-only parameters, by their annotations and defaults. Raises
+    UserError, prefixed with `place`, for an unknown option and for a value of another type.
     """
     taken = [p for p in inspect.signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
     names, called = [p.name for p in taken], getattr(kind, "__name__", type(kind).__name__)
@@ -106,7 +106,7 @@ _beside: dict[str, tuple[Path, bytes]] = {}
 
 
 def _forget_other(file: Path, folder: str, content: bytes) -> None:
-    """Makes the next import load that file, where a module of its name came from another one or another text."""
+    """Makes the next import load that file if the module of its name came from another file or text."""
     parts = file.relative_to(folder).with_suffix("").parts
     name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     if _beside.get(name, (file, content)) != (file, content):
@@ -131,7 +131,7 @@ def _imported(file: Path, folder: Path) -> Iterator[Path]:
     try:
         nodes = list(ast.walk(ast.parse(file.read_bytes())))
     except (OSError, SyntaxError, ValueError):
-        return  # said when it is loaded
+        return  # reported when it is loaded
     for node in nodes:
         if isinstance(node, ast.Import):
             names = [(folder, alias.name.split(".")) for alias in node.names]
@@ -150,7 +150,7 @@ def _imported(file: Path, folder: Path) -> Iterator[Path]:
 
 
 def at_line(error: BaseException, file: "Path | str | None") -> str:
-    """ " (file.py:12)": the last line of that file that was on its way to the error, else the last of all; or ""."""
+    """ " (file.py:12)": the last line of that file in the traceback, else the last line of all; or ""."""
     frames = traceback.extract_tb(error.__traceback__)
     if isinstance(error, SyntaxError) and error.filename:
         return f" ({Path(error.filename).name}:{error.lineno})"
@@ -160,7 +160,7 @@ def at_line(error: BaseException, file: "Path | str | None") -> str:
 
 
 def file_of(thing: Any) -> str | None:
-    """The file in which a class, a function or an object's class is written, where it is known."""
+    """The file in which a class, a function or an object's class is written, if known."""
     kind = thing if inspect.isclass(thing) or inspect.isroutine(thing) else type(thing)
     if inspect.isclass(kind):  # a class of a notebook's cell has no file of its own, but its functions do
         for value in vars(kind).values():
@@ -173,7 +173,7 @@ def file_of(thing: Any) -> str | None:
 
 
 def place_of(thing: Any) -> str:
-    """ " (file.py:12)": where a function or class begins; "" where that is not known."""
+    """ " (file.py:12)": where a function or class begins; "" if unknown."""
     function = inspect.unwrap(thing) if callable(thing) else thing
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is not None:
@@ -186,14 +186,14 @@ def place_of(thing: Any) -> str:
 
 
 def misreturned(environment: object, method: str, other: object) -> str:
-    """What is wrong with what a method of an environment returned."""
+    """The fault in the value that an environment's method returned."""
     kinds = "strop.Opening" if method == "begin" else "strop.Say, strop.Do or strop.Done"
     where = place_of(getattr(environment, method))
     return f"it returned {other!r:.60}, not {kinds}; is a return missing?{where}"
 
 
 def environment_fault(environment: object, task_id: str, what: str, cause: BaseException | str) -> UserError:
-    """A mistake in a user's environment, in one line: its name, task, method, and where in the user's file."""
+    """A mistake in a user's environment in one line: its name, task, method, and place in the user's file."""
     if isinstance(cause, BaseException):
         cause = f"{type(cause).__name__}: {cause}{at_line(cause, file_of(environment))}"
     return UserError(f"environment {type(environment).__name__}, task {task_id}, {what}: {cause}")

@@ -8,7 +8,7 @@ A place is `oci:FOLDER`, an OCI image layout as written by `skopeo copy docker:/
 written by `docker save` or by `skopeo copy` to docker-archive: or oci-archive:, plain or compressed; `:TAG` selects one
 of several images. Each layer is unpacked once, below the cache; images with the same lowest layers share them. A
 layer's contents are compared with its digest. When a new one is unpacked and the layers exceed $STROP_LAYERS_GB (100),
-those that were not used for the longest time are removed; a process keeps the layers of its images.
+the least recently used ones are removed; a process keeps the layers of its images.
 
 A store is a folder of layouts and tars, named after images without docker.io/ and library/, and with + for /. So
 `python:3.11` is `STORE/python`, tag 3.11, and `ghcr.io/a/b:1` is `STORE/ghcr.io+a+b`, tag 1; a tar has the suffix .tar.
@@ -46,7 +46,7 @@ _LARGEST_JSON = 16 << 20
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 _REFERENCE = "org.opencontainers.image.ref.name"
 LIMIT, _GB = "STROP_LAYERS_GB", 100.0
-"""Variable that bounds the unpacked layers, in GB of their tars, and its default."""
+"""Variable that limits the unpacked layers, in GB of their tars, and its default."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -66,7 +66,7 @@ class Image:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Variables of its programs, with those of every container."""
+        """Variables of its programs, including those of every container."""
         return {"PATH": _PATH, "HOME": "/root", "TMPDIR": "/tmp", **dict(self.environment)}
 
 
@@ -80,8 +80,8 @@ class _Manifest:
 
 
 def open_image(source: str) -> Image:
-    """The unpacked image, whose layers stay as long as the object. Raises UserError if it is no image, is for another
-    machine, or has a hostile layer.
+    """The unpacked image, whose layers stay as long as the object. Raises UserError if it is not an image, is for
+    another machine, or has a hostile layer.
     """
     found, folders = _manifest_of(source), list[str]()
     with ExitStack() as holds:
@@ -141,7 +141,7 @@ def _unpack_once(blobs: "_Blobs", name: str, digest: str, place: Path, lower: li
         fcntl.flock(lock, fcntl.LOCK_EX)
         for left in {*place.parent.glob(".*")} - {
             Path(lock.name)
-        }:  # of a killed process: only we hold the lock
+        }:  # left by a killed process: only we hold the lock
             shutil.rmtree(left, ignore_errors=True)
         if place.is_dir():
             return
@@ -171,7 +171,7 @@ def _unpack_once(blobs: "_Blobs", name: str, digest: str, place: Path, lower: li
 
 
 def _remove_old(made: Path) -> None:
-    """Removes layers that no process uses, the one that was opened longest ago first, until the others fit."""
+    """Removes layers that no process uses, least recently opened first, until the others fit."""
     with suppress(OSError):
         sizes = {place: _size(place) for place in made.parent.iterdir() if not place.name.startswith(".")}
         left = sum(sizes.values()) - 1e9 * float(os.environ.get(LIMIT) or _GB)

@@ -90,7 +90,7 @@ class Machine:
         system = {PurePosixPath(path).parts[1] for path in (*SYSTEM_READ, *PROGRAMS_READ)}
         if top[0] in (*system, "box", "proc"):
             raise ValueError(
-                f"the work directory {self.workdir} lies in /{top[0]}, which is read only in the jail"
+                f"the work directory {self.workdir} is in /{top[0]}, which is read-only in the jail"
             )
         site = site_of(TESTS)
         python = dict.fromkeys((*interpreter_reads(), *site.read))
@@ -182,7 +182,7 @@ class Machine:
         return {name[len(top) :]: info.executable for name, info in found.items() if name.startswith(top)}
 
     def protect(self) -> None:
-        """In an image, forbids later programs to write in folders with programs (/usr, /etc and the like, those of
+        """In an image, stops later programs from writing to folders with programs (/usr, /etc and the like, those of
         PATH), except in the work directory.
         """
         if self._image:
@@ -193,7 +193,7 @@ class Machine:
             self._folder.close_folders({*_SYSTEM, *programs}, still_open)
 
     def close(self) -> None:
-        """Ends what runs and removes everything. Safe to call twice, from any thread."""
+        """Ends running programs and removes everything. Safe to call twice, from any thread."""
         self._folder.close()
 
     def __enter__(self) -> "Machine":
@@ -224,5 +224,5 @@ class Machine:
                 raise ValueError(f"{path} cannot be written in the jail")
             return "/".join(parts)
         if ".." in parts or parts[:1] not in {(root,) for root in self.roots}:
-            raise ValueError(f"{path} cannot be written in the jail; what can: /{', /'.join(self.roots)}")
+            raise ValueError(f"{path} cannot be written in the jail; writable: /{', /'.join(self.roots)}")
         return "/".join(parts)

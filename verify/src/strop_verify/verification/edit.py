@@ -163,7 +163,7 @@ def _in_project(
 
 
 def refused(outcome: Outcome, detail: str, began: float) -> Verdict:
-    """The verdict on an answer that does not come to a run. `began`: in the time of `time.monotonic`."""
+    """The verdict on an answer that is not run. `began`: by `time.monotonic`."""
     seconds, detail = time.monotonic() - began, " ".join(detail.split())
     stage = Stage(name="build", passed=False, seconds=seconds, output=detail)
     return Verdict(outcome=outcome, stages=[stage], detail=detail, seconds=seconds)

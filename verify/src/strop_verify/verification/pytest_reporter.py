@@ -1,7 +1,7 @@
-"""A plugin of pytest that writes what it reports of each test, signed, to a file beside itself.
+"""A pytest plugin that writes signed reports of each test to a file beside itself.
 
-It is sent into images and runs in any Python from 3.6. The key comes on standard input and is read before code of the
-project runs; a line is the signature of its number and body, a space, and the body: JSON of "test", "when", "outcome"
+It is copied into images and runs on Python 3.6 or newer. The key comes on standard input and is read before code of the
+project runs. A line is the signature of its number and body, a space, and the body: JSON of "test", "when", "outcome"
 and "expected" (the failure was), or of "uncollected".
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Reporter:
-    """Hears pytest's reports."""
+    """Receives pytest's reports."""
 
     def __init__(self, key: bytes, path: str) -> None:
         self._key, self._count = key, 0

@@ -1,6 +1,6 @@
 """`RayVerifier`: the Verifier protocol, served by actors on the nodes of a Ray cluster.
 
-Each actor judges with its own `VerifierPool` in the jail of its node, and starts nothing on a node without one. Ray
+Each actor judges with its own `VerifierPool` in its node's jail, and starts nothing on a node without a jail. Ray
 places the actors (SPREAD), reports lost ones and restarts them wherever there is room (max_restarts). The answers of a
 lost actor go back to the front of the queue here, for whichever actor is free first: Ray's own retries
 (max_task_retries) would wait for that one actor, for which a full cluster has no room. So every answer gets a verdict;
@@ -39,11 +39,11 @@ from strop_verify.verification.verifier import CLOSED, error_verdict, writable
 BATCH_JOBS = 32
 """Most answers per call; fewer if few wait, so that all actors get some."""
 MOST_BREAKS = 4
-"""Actors that an answer may break before it is *error*."""
+"""Number of actors that an answer may break before it is *error*."""
 START_SECONDS = 120.0
-"""How long the first actor may take to start; actors without room join later."""
+"""Time limit for the first actor to start; actors without room join later."""
 DEADLINE_SECONDS = 3600.0
-"""How long a call may take."""
+"""Time limit of a call."""
 _POLL_SECONDS = 1.0
 _OTHERS_SECONDS = 10.0
 _REACH_SECONDS = 10.0
@@ -88,13 +88,13 @@ def task_of(text: str) -> Task:
 
 
 def release() -> dict[str, str]:
-    """What all nodes must share."""
+    """Versions that all nodes must share."""
     return {"strop": __version__, "Python": ".".join(platform.python_version_tuple()[:2])}
 
 
 @dataclass(eq=False)
 class KnownActor:
-    """An actor, and what is known of it."""
+    """An actor and its state."""
 
     handle: Any
     up: bool = False
@@ -258,14 +258,14 @@ def join_cluster(address: str | None) -> bool:
 
 
 def _room(cpus: int) -> int:
-    """Actors that the cluster has cores for; each of several processes that train together takes its share."""
+    """Number of actors that the cluster has cores for; each of several training processes takes its share."""
     nodes = [node for node in ray.nodes() if node["Alive"]]
     whole = sum(int(node["Resources"].get("CPU", 0) // cpus) for node in nodes)
     return max(1, whole // int(os.environ.get("WORLD_SIZE", "1")))
 
 
 def meet(actors: Sequence[KnownActor]) -> bool:
-    """Waits until an actor has started, and a little longer for the others; False if none does. Raises UserError."""
+    """Waits until an actor has started, and a little longer for the others; False if none starts. Raises UserError."""
     hellos = [actor.handle.hello.remote() for actor in actors]
     if not ray.wait(hellos, timeout=START_SECONDS)[0]:
         return False
@@ -277,7 +277,7 @@ def meet(actors: Sequence[KnownActor]) -> bool:
 
 
 def greet(actor: KnownActor, hello: Any) -> None:
-    """Marks an actor as up, by what its `hello` says. Raises UserError if it cannot or must not work."""
+    """Marks an actor as up by its `hello`. Raises UserError if it cannot or must not work."""
     try:
         said = ray.get(hello, timeout=DEADLINE_SECONDS)
     except RayError as error:
@@ -295,6 +295,6 @@ def greet(actor: KnownActor, hello: Any) -> None:
 
 
 def cause_of(error: Exception) -> str:
-    """An error of Ray in one line. Of its many, the last says what our code raised, or the first what Ray saw."""
+    """An error of Ray in one line: of its many lines, the last, raised by our code, or the first, which Ray reports."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return lines[-1 if isinstance(error, RayTaskError) or "creation task" in lines[0] else 0][:300]

@@ -1,19 +1,19 @@
-"""`WorkspaceToolchain`: a diff of a repository that is in a container image, judged by the repository's tests there.
+"""`WorkspaceToolchain`: judges a diff of a repository in a container image by the repository's tests in that image.
 
-For rows of SWE-bench and its like. The repository is the image's work directory, else /testbed. As in SWE-bench's
-harness the answer is applied, then the row's diff of tests, and pytest runs the files of the tests that the row names,
-with the Python of conda's environment `testbed` where there is one. Every named test must be reported as passed.
+For rows of SWE-bench and similar sets. The repository is the image's work directory, else /testbed. As in SWE-bench's
+harness, the answer is applied, then the row's diff of tests, and pytest runs the files of the tests that the row names,
+with the Python of conda's environment `testbed` if there is one. Every named test must be reported as passed.
 
-1. Changes of the answer to tests, to their settings and to what Python runs on start-up do not count, unless the known
-   answer changes the same files. Nor do changes to files of the diff of tests.
-2. SWE-bench cuts names of tests at the first space: such a name stands for all tests that begin so.
-3. Nothing is built again. Names that are not pytest's, as Django's, and other languages are an *error*.
+1. The answer's changes to tests, to their settings and to files that Python runs on start-up do not count, unless the
+   known answer changes the same files. Nor do changes to files of the diff of tests.
+2. SWE-bench cuts names of tests at the first space; such a name stands for all tests that begin with it.
+3. Nothing is rebuilt. Names that are not pytest's, such as Django's, and other languages are an *error*.
 4. SWE-smith: `metadata["bug_patch"]` is applied first.
 
 Threat model: the code under test runs in the process of its tests, so trust is "same-process". Results are signed with
 a key that code finds only by searching that process's memory; exit status and output do not count. Canary tests beside
-them must end as they do without the answer. If pytest reports nothing, it runs once without the answer: if it reports
-nothing there either, the task is to blame and the outcome is *error*, else *failed*.
+them must end as they do without the answer. If pytest reports nothing, it runs once without the answer: if it still
+reports nothing, the task is at fault and the outcome is *error*, else *failed*.
 """
 
 import hashlib
@@ -54,15 +54,15 @@ _SHOWN = 4000
 """Characters kept from the end of the tests' output."""
 _OFFSET = Tolerance(offset=True)
 Texts = dict[str, str | None]
-"""A file's text by path; None: there is no such file."""
+"""A file's text by path; None: no such file."""
 
 
 @dataclass
 class _Heard:
-    """What pytest reported, and how it ended.
+    """Pytest's reports, and how it ended.
 
     phases  by test: (phase, outcome, whether a failure was expected)
-    forged  whether something else was written to the results
+    forged  whether anything else was written to the results
     """
 
     done: CommandResult
@@ -84,7 +84,7 @@ class _Heard:
 
     @property
     def printed(self) -> str:
-        """The end of what the tests printed."""
+        """The end of the tests' output."""
         return (self.done.stdout + self.done.stderr).decode(errors="replace")[-_SHOWN:]
 
 
@@ -97,10 +97,10 @@ class WorkspaceToolchain:
         self._settings = settings
         self._machine: Machine | None = None
         self._reporting: dict[str, bool] = {}
-        """By hash of a check: whether pytest reports anything without an answer."""
+        """By a check's hash: whether pytest reports anything without an answer."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict per job. Raises VerificationError for a task that cannot be judged here; WorkerDied when the jail
+        """One verdict per job. Raises VerificationError for a task that cannot be judged here; WorkerDied if the jail
         broke.
         """
         return [self._judge(task, answer) for task, answer in jobs]
@@ -139,14 +139,14 @@ class WorkspaceToolchain:
         return self._reporting[key]
 
     def _usual(self, task: Task, check: WorkspaceCheck, canaries: ControlTests, odd: Sequence[str]) -> bool:
-        """Whether one of the odd canaries ends as it must without the answer."""
+        """Whether one of the canaries `odd`, which failed with the answer, ends as required without it."""
         heard, _ = self._run(task, check, None, canaries)
         return bool({*odd} - {*wrongly_ended(_results(heard, canaries.must), canaries.must)})
 
     def _run(
         self, task: Task, check: WorkspaceCheck, answer: str | None, canaries: ControlTests | None = None
     ) -> tuple[_Heard, ControlTests]:
-        """What pytest reports with the answer, or without one; and the canaries that were beside the tests."""
+        """Pytest's reports with the answer, or without one, and the canaries beside the tests."""
         image = open_image(place_of(check, self._settings.root))
         home = image.workdir if image.workdir.strip("/") else _HOME
         settings = self._settings
@@ -164,7 +164,7 @@ class WorkspaceToolchain:
 
 
 def place_of(check: WorkspaceCheck, root: str = "") -> str:
-    """Where the check's image is. `root`: for one that is named without its place. Raises VerificationError."""
+    """The location of the check's image; `root` is for an image named without a place. Raises VerificationError."""
     place = check.image if check.image.startswith(KIND) else root
     if not place:
         name = check.image.strip().partition("\n")[0]
@@ -175,13 +175,13 @@ def place_of(check: WorkspaceCheck, root: str = "") -> str:
 
 
 def tests_of(check: WorkspaceCheck) -> list[str]:
-    """The tests that must pass. Raises VerificationError where there are none, or names that are not pytest's."""
+    """The tests that must pass. Raises VerificationError if there are none, or names that are not pytest's."""
     tests = list(dict.fromkeys([*check.failing, *check.passing]))
     if not tests:
         raise VerificationError("a check of kind workspace without names of tests cannot be judged")
     for test in tests:
         if not test.partition("::")[0].endswith(".py"):
-            raise VerificationError(f"{test!r:.100} is no test of pytest, which alone runs in images")
+            raise VerificationError(f"{test!r:.100} is not a pytest test, and only pytest runs in images")
     return tests
 
 
@@ -202,7 +202,7 @@ def _files(machine: Machine, task: Task, check: WorkspaceCheck, answer: str | No
 
 
 def _counted(machine: Machine, reference: str, added: set[str]) -> Callable[[str], bool]:
-    """Whether the answer's change of a file counts."""
+    """Whether the answer's change to a file counts."""
     known = _named(reference)
 
     def counts(path: str) -> bool:
@@ -221,7 +221,7 @@ def _named(diff: str) -> set[str]:
 
 
 def _changed(machine: Machine, diff: str, begun: Mapping[str, str | None]) -> Texts:
-    """The files that a diff changes, after it; `begun` are changes before it. Raises EditError."""
+    """The files that a diff changes, with their new texts; `begun` holds earlier changes. Raises EditError."""
     if not diff.strip():
         return {}
     chosen = FORMATS["unified-diff"]
@@ -241,7 +241,8 @@ def _text(machine: Machine, name: str, begun: Mapping[str, str | None]) -> str |
 
 
 def _write(machine: Machine, files: Mapping[str, str | None]) -> None:
-    """Writes and removes files; programs stay programs. Raises EditError for a name that cannot be written."""
+    """Writes and removes files; executable files stay executable. Raises EditError for a name that cannot be
+    written."""
     script = 'for f; do [ -x "$f" ] && printf "%s\\0" "$f"; done; true'
     runs = machine.run(["sh", "-c", script, "sh", *files]).stdout.decode("utf-8", "surrogateescape")
     texts = {

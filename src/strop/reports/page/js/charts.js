@@ -90,7 +90,7 @@
     return [...Map.groupBy(shown.keys(), (at) => same(shown[at])).values()].filter((places) => places.length > 1);
   }
 
-  // A line a run and, of the seeds of one recipe, their mean at the steps that all have.
+  // One line per run and, of the seeds of one recipe, their mean at the steps that all have.
   function withMeans(lines, shown, window) {
     const means = ofSeeds(shown).map((places) => {
       const steps = [...Map.groupBy(places.flatMap((at) => lines[at]), ({ step }) => step)].filter(([, points]) => points.length === places.length);
@@ -117,7 +117,7 @@
     }));
   }
 
-  // With one run a colour a name, with several a colour a run and a dash pattern a name.
+  // With one run: a colour per name; with several: a colour per run and a dash pattern per name.
   function together(meta, shown, axis, { window }) {
     const group = meta.value[0].replace(".*", "");
     const names = namesOf(shown, group);

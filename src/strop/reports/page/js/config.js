@@ -38,7 +38,7 @@
 
   const text = (value) => (typeof value === "string" && value !== "" ? value : JSON.stringify(value));
 
-  // A row a setting, a column a run; rows whose values differ are marked, and alone unless `every`.
+  // One row per setting, one column per run; rows whose values differ are marked, and alone unless `every`.
   function table(runs, sides, { every, id }) {
     const keys = [...new Set(sides.flatMap((side) => Object.keys(side)))];
     const rows = keys

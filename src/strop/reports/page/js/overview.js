@@ -76,7 +76,7 @@
     return run.state && el("span", { class: `state state-${kind}` }, `${SIGNS[kind]} ${run.state.text || kind}`);
   };
 
-  // What each run is: a row a fact, a column a run.
+  // What each run is: one row per fact, one column per run.
   const FACTS = [
     ["state", state],
     ["folder", (run) => run.folder],

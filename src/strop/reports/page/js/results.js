@@ -92,7 +92,7 @@
     );
   }
 
-  // What the model may have seen of the tasks, a line a run; of the evaluation before training where there is one.
+  // What the model may have seen of the tasks, one line per run; of the evaluation before training where there is one.
   function seen(runs, set) {
     return runs.map((run, index) => {
       const note = PHASES.map((phase) => resultOf(run, set, phase)?.contamination?.note).find(Boolean);

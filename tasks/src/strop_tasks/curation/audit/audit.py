@@ -152,6 +152,6 @@ def _trial_findings(trials: "list[tuple[Probe, Future[Verdict]]]") -> Iterable[F
 
 def _label_findings(check: LabelCheck) -> Iterable[Finding]:
     if check.expected not in check.choices:
-        yield fatal("reference-fails", f"the expected label {check.expected!r:.60} is none of the choices")
+        yield fatal("reference-fails", f"the expected label {check.expected!r:.60} is not among the choices")
     if len(set(check.choices)) < 2:
         yield fatal("constant-passes", "there is only one choice")

@@ -85,7 +85,7 @@ def programs(shown: list[str]) -> Iterator[Probe]:
     yield _constant("the echo of its input", "import sys\nprint(sys.stdin.read(), end='')\n")
     if len(shown) > 1:
         yield _cheat("printing all shown outputs", f"print({''.join(shown)!r}, end='')\n")
-    yield _cheat("printing a file that lies about", _FILES)
+    yield _cheat("printing a nearby file", _FILES)
 
 
 def rust(task: Task) -> Iterator[Probe]:

@@ -1,4 +1,4 @@
-"""Runs of the reference: does it pass every time, in every process, on every day?
+"""Runs the reference repeatedly: does it pass every time, in every process, on every day?
 
 The verifier's Python workers share one hash seed, which hides a dependence on the order of a set of texts. So the
 reference also runs under other seeds, and, if it reads a clock, with that clock set forward. The pool caches verdicts,
@@ -247,7 +247,7 @@ def _differ(verdicts: list[Verdict], runs: Runs, settings: AuditSettings) -> boo
     replaced = [future.result() for future in (runs.unmoved, *runs.moved)]
     replaced = [v for v in replaced if v.scored and not _waited(v, settings)]
     if passed and not any(v.passed for v in replaced):
-        return False  # with a replaced clock it does not run at all
+        return False  # it does not run at all with a replaced clock
     return any(v.passed is not passed for v in replaced)
 
 

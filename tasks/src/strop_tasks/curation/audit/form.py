@@ -40,9 +40,9 @@ def form_findings(task: Task, settings: AuditSettings) -> Iterator[Finding]:
             "unverifiable", f"an expected output is larger than what a program may print ({most} bytes)"
         )
     if not task.reference.strip() and check.answer != "label":
-        yield fatal("no-reference", "no reference: nobody has shown that it can be solved")
+        yield fatal("no-reference", "no reference: it is not known to be solvable")
     if (strength := check.strength()).endswith("exit status only"):
-        yield warning("exit-passes", f"{strength}: the answer's own code can choose it")
+        yield warning("exit-passes", f"{strength}: the answer's own code controls it")
     if (found := check.assertions()) is not None:
         fewest = 1 if check.takes_nothing() else min(FEWEST_ASSERTS, settings.min_tests)
         yield from _few(found, fewest, "assertions")

@@ -1,4 +1,4 @@
-"""Does the task need a special judge: would answers as right as the reference fail?
+"""Does the task need a special judge, because answers as correct as the reference would fail?
 
 Evidence: what the task says (any order, any of several answers, a tolerance), what the reference does (it orders a set
 arbitrarily), and further answers known to be right. A variant of the reference is run and counts only if it fails.

@@ -33,7 +33,7 @@ class Finding(Record):
     text: str
     """One line. It holds no measured numbers, so a repeated audit gives the same text."""
     answer: str | None = Field(default=None, exclude_if=lambda value: value is None)
-    """A wrong answer that passes, where the finding is about one."""
+    """A wrong answer that passes, if the finding is about one."""
 
 
 def fatal(code: Code, text: str, answer: str | None = None) -> Finding:
@@ -42,7 +42,7 @@ def fatal(code: Code, text: str, answer: str | None = None) -> Finding:
 
 
 def warning(code: Code, text: str, answer: str | None = None) -> Finding:
-    """Something worth a look."""
+    """A finding worth a look."""
     return Finding(code=code, severity="warning", text=text, answer=answer)
 
 

@@ -1,4 +1,4 @@
-"""The statement of a bug: what the code should do, and a shown call that fails. Reveals no hidden tests.
+"""The statement of a bug: what the code should do, and a shown call that fails. Reveals no hidden test.
 
 A model may write the text: it gets what fails and what the function is for, never the code. The template's statement
 is kept if the model's text is empty, long, or reveals the repair by a line of the right code or a diff.
@@ -43,7 +43,7 @@ def issue(task: Task, verdict: Verdict, path: str) -> str:
 
 
 def failing_call(task: Task, verdict: Verdict) -> str:
-    """A shown case that fails, as "`f(2)` returns 3, expected 4."; empty when none does or it is long."""
+    """A shown case that fails, as "`f(2)` returns 3, expected 4."; empty if none fails or it is too long."""
     check = task.check.maybe(CasesCheck)
     if check is None or check.checker or len(verdict.tests) != len(check.cases):
         return ""

@@ -6,7 +6,7 @@ A bug is put into a function that tests reach and judged by those tests alone. I
 2. the oracle's edit, applied as an answer would be, makes all of them pass.
 
 Bugs that fail every test come last; those with time-outs or uncollectable tests are discarded. Functions take turns.
-A pair is two such bugs in one file, each of which still shows as it did alone, so repairing one is not enough. The
+A pair is two such bugs in one file, each of which still fails as it did alone, so repairing one is not enough. The
 choice depends on verdicts, not on their timing: the same project and seed give the same tasks.
 """
 
@@ -50,7 +50,7 @@ Results = Mapping[str, TestResult]
 
 @dataclass(frozen=True)
 class ProjectPlace:
-    """Where the tasks' project is, now and later."""
+    """The location of the tasks' project, now and later."""
 
     name: str
     archive: str
@@ -193,7 +193,7 @@ class Factory:
                     yield target, fault
 
     def _noticed(self, target: Target, fault: Fault, future: "Future[dict[str, TestResult]]") -> _Found | str:
-        """The bug if tests catch it, else the reason against it."""
+        """The bug if tests catch it, else the reason for rejecting it."""
         try:
             results = future.result()
         except VerificationError as error:

@@ -40,7 +40,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Subject:
-    """A function that can be written again."""
+    """A function that can be rewritten."""
 
     name: str
     language: str
@@ -67,7 +67,7 @@ class RequestedFault:
             raise NoFault("the answer is empty")
         fault = self._subject.placed(text)
         if fault.shape in self._seen:
-            raise NoFault("another bug is the same")
+            raise NoFault("it equals another bug")
         self._seen.add(fault.shape)
         return fault
 

@@ -54,7 +54,7 @@ class Target:
     """Useless bugs since the last kept one."""
     kept: int = 0
     commit: str = ""
-    """Whose fix is undone."""
+    """The commit whose fix is undone."""
 
     @property
     def label(self) -> str:
@@ -68,9 +68,9 @@ _Placed = tuple[tuple[str, int], Target]
 
 @dataclass(frozen=True)
 class _Spot:
-    """Where bugs may be put: a function, or those that one fix changed."""
+    """A site for bugs: a function, or those that one fix changed."""
 
-    number: int  # the function's first line; below zero, which of the file's fixes
+    number: int  # the function's first line; if negative, the number of the file's fix
     places: list[RoutinePlace]
     undone: Undone | None = None
 
@@ -146,7 +146,7 @@ class Targets:
             try:
                 text = self.project.text(path)
             except UnicodeDecodeError:
-                skipped["files that are no UTF-8"] += 1
+                skipped["files that are not UTF-8"] += 1
                 continue
             if _EXAMPLES.intersection(folders) or _BESIDE.intersection(folders[:1]):
                 skipped["files of examples, documentation or tools"] += 1

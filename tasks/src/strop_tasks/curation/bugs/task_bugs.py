@@ -57,7 +57,7 @@ def bugs_of_tasks(
 ) -> Iterator[Task]:
     """The repair tasks in the order of the originals, at most `settings.per_task` of each.
 
-    A task is left out, and counted, when it is not Python, has no reference or its reference does not pass. `done`
+    A task is left out, and counted, if it is not Python, has no reference, or its reference does not pass. `done`
     gets the number of tasks of each original. Raises TooManyErrors when more than 5 % of the programs could not
     be verified. `rewriter`: a model that writes bugs too; it is asked once the reference has passed.
     """
@@ -70,7 +70,7 @@ def bugs_of_tasks(
 
 @dataclass
 class _BugMaker:
-    """Has programs judged and makes tasks of those that fail."""
+    """Submits programs to the verifier and makes tasks of those that fail."""
 
     verifier: Verifier
     tally: Tally
@@ -146,7 +146,7 @@ class _BugMaker:
     def unlike_others(self, made: list[Task]) -> list[Task]:
         """The new ones, up to the wanted number, counted."""
         for task in made[self.per_task :]:
-            self.tally.drop(tuple(task.metadata["bug"]), "more than asked for")
+            self.tally.drop(tuple(task.metadata["bug"]), "more than requested")
         kept: list[Task] = []
         for task in made[: self.per_task]:
             spelt = squeeze(task.check.only(EditCheck).files[PATH])

@@ -1,4 +1,4 @@
-"""Undoes fixes on today's tree: a commit's change of one file is reversed if its lines are still there.
+"""Undoes fixes on today's tree: a commit's change to one file is reversed if its lines are still there.
 
 SWE-smith's "PR mirroring" (Yang et al., arXiv 2504.21798), with these deviations:
 1. commits instead of pull requests, which a history lacks;
@@ -77,7 +77,7 @@ def _undone(commit: Commit, diffs: list[str], files: Mapping[str, str]) -> tuple
     (then,) = named
     path = then if then in files else next((now for now in files if now.endswith(f"/{then}")), "")
     if not path:
-        raise LeftOut("commits to files that are no longer there")
+        raise LeftOut("commits to files that no longer exist")
     old = files[path]
     for back in changes:
         try:
@@ -94,7 +94,7 @@ def _undone(commit: Commit, diffs: list[str], files: Mapping[str, str]) -> tuple
             (max(1, one.first + (one.first < one.last)), max(one.last, one.first + 1)) for one in changed
         ]
         return path, Undone(commit.id, new, lines)
-    raise LeftOut("commits whose lines no longer stand there")
+    raise LeftOut("commits whose lines have changed since")
 
 
 def _of_programs(diff: Parsed) -> Iterator[Replace]:

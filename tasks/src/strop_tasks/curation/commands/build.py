@@ -1,5 +1,5 @@
-"""`strop build`: make new tasks. Here are `rust-fix`, programs with a fault and the compiler's message, `demos`,
-demonstrations of many turns for a warm start, and `rust`.
+"""`strop build`: makes new tasks. This module has `rust-fix` (programs with a fault and the compiler's message),
+`demos` (demonstrations of many turns for a warm start) and `rust`.
 """
 
 from collections import Counter
@@ -100,7 +100,7 @@ def demos(
     each: Annotated[int, Option(min=1, help="plays per task, with different random choices")] = 1,
     limit: Annotated[int | None, Option(min=1, help="maximum training tasks to play")] = None,
     score: Annotated[
-        float, Option(min=0, max=1, help="of search tasks also keep plays with this score")
+        float, Option(min=0, max=1, help="for search tasks, also keep plays with this score")
     ] = 1.0,
 ) -> None:
     """Let an environment's expert play the recipe's training tasks, and keep the plays that pass.

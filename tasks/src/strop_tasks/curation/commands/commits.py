@@ -88,7 +88,7 @@ def _fit(tasks: "list[Task]", settings: HistorySettings, tally: Tally) -> "Itera
     for task in tasks:
         noticed, tried = task.metadata["strength"]
         if settings.untold and task.metadata.get("tells"):
-            tally.left_out["reveals what only the patch has"] += 1
+            tally.left_out["reveals content of the patch"] += 1
         elif tried and noticed < settings.min_noticed:
             tally.left_out["its tests catch too few planted faults"] += 1
         else:
@@ -127,4 +127,4 @@ def _made(
         finally:
             build.close()
             for why in build.folders.failures[:3]:
-                say(f"note: packages could not be installed as asked for: {why}")
+                say(f"note: packages could not be installed as requested: {why}")

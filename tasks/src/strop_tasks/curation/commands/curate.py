@@ -37,7 +37,9 @@ def curate(
     ] = None,
     seed: Annotated[int | None, Option(min=0, help="replaces the pipeline's seed")] = None,
     workers: VerifyWorkers = None,
-    overwrite: Annotated[bool, Option("--overwrite", help="start over in a folder that is used")] = False,
+    overwrite: Annotated[
+        bool, Option("--overwrite", help="start over in a folder with an earlier result")
+    ] = False,
     dry_run: Annotated[
         bool, Option("--dry-run", help="check the pipeline, print it with every default, then stop")
     ] = False,

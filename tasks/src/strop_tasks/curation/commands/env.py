@@ -80,9 +80,7 @@ def _lock(source: str, rev: str, output: Path, agent: str, allow_unsafe: bool) -
             raise UserError(f"{source}: the tree of {commit[:12]} cannot be read: {why}") from None
     install = installation_of(tree)
     asked = ", ".join(install.requirements) or "nothing"
-    say(
-        f"{history.name}: by {', '.join(install.found) or 'no file'} it asks for {asked}; running its tests twice"
-    )
+    say(f"{history.name}: {', '.join(install.found) or 'no file'} requires {asked}; running its tests twice")
 
     settings = Settings(allow_unsafe=allow_unsafe)
 

@@ -42,7 +42,7 @@ class EditSettings(Verifying, EditLimits):
 
     repositories: Annotated[Path | None, Option(help="folder of clones with the files of the rows")] = None
     format: Annotated[
-        str, Option(help="how the edit must be written; default: search-replace, for patch unified-diff")
+        str, Option(help="how the edit must be written; default: search-replace; unified-diff for patch")
     ] = ""
     newest: Annotated[int, Option(min=1, help="number of commits of a repository to consider")] = 10_000
     limit: Annotated[int | None, Option(min=1, help="maximum number of tasks")] = None

@@ -44,7 +44,7 @@ def edit_task(
     except EditError:
         solved = False
     if not solved:
-        raise LeftOut(f"no edit of format {format} does it")
+        raise LeftOut(f"no edit of format {format} can express it")
     return Task(family=family, statement=statement, reference=text, check=check, **fields)
 
 
@@ -85,9 +85,9 @@ def _of_commit(repository: Repository, commit: Commit, family: str, settings: Ed
     new = [c.path for c in changes if c.status != "D"]
     before, texts = repository.texts(commit.parent, old), repository.texts(commit.id, new)
     if len(before) < len(old) or len(texts) < len(new):
-        raise LeftOut("changes files that are no text")
+        raise LeftOut("changes files that are not text")
     if not before:
-        raise LeftOut("changes no program that was there")
+        raise LeftOut("changes no existing program")
     after = {c.path: texts.get(c.path) for c in changes}
     where = {"repository": repository.folder.resolve().name, "commit": commit.id, "date": commit.date}
     return _shown(repository, commit.parent, family, message, before, after, settings, where)
@@ -142,7 +142,7 @@ def _shown(
     """The task, with context files. Raises LeftOut if it is empty or too large."""
     room = settings.max_chars - sum(map(len, before.values()))
     if room < 0 or sum(len(text or "") for text in after.values()) > 2 * settings.max_chars:
-        raise LeftOut("has too long files")
+        raise LeftOut("has files that are too long")
     patch = "".join(
         f"+++ b/{path}\n{_hunks(before.get(path, ''), text or '')}\n" for path, text in sorted(after.items())
     )
@@ -170,7 +170,7 @@ def _shown(
 
 
 def clone_of(folder: Path, name: str) -> Repository | None:
-    """The clone of OWNER/NAME in a folder: OWNER/NAME, OWNER__NAME, OWNER--NAME or NAME, bare ones with `.git` too."""
+    """The clone of OWNER/NAME in a folder: OWNER/NAME, OWNER__NAME, OWNER--NAME or NAME, also with `.git` if bare."""
     parts = name.split("/")
     if any(part in ("", ".", "..") for part in parts) or "\\" in name or "\0" in name:
         return None

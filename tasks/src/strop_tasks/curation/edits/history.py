@@ -134,7 +134,7 @@ def only_programs(changes: Sequence[CommitFile]) -> list[CommitFile]:
     """All changes, if every changed file is a program. Raises LeftOut."""
     found = _plain(changes)
     if not all(is_program(change.path) for change in found):
-        raise LeftOut("changes other files than programs")
+        raise LeftOut("changes files other than programs")
     if all(is_packaging(change.path) for change in found):
         raise LeftOut("changes only how the project is built or its version")
     return found
@@ -144,7 +144,7 @@ def mended_programs(changes: Sequence[CommitFile]) -> list[CommitFile]:
     """The changed programs, tests excluded. Raises LeftOut if none existed before."""
     found = [c for c in _plain(changes) if is_program(c.path) and not is_test(c.path)]
     if not any(change.status in "MD" for change in found):
-        raise LeftOut("changes no program that was there")
+        raise LeftOut("changes no existing program")
     if all(is_packaging(change.path) for change in found):
         raise LeftOut("changes only how the project is built or its version")
     return found

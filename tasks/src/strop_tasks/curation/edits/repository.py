@@ -27,7 +27,7 @@ _AT_ONCE = 100  # files or commits per git command, to bound the length of its c
 
 
 class Commit(NamedTuple):
-    """A commit with at most one parent, and what it says."""
+    """A commit with at most one parent, and its message."""
 
     id: str
     parent: str
@@ -196,9 +196,7 @@ def gather(sources: Sequence[str], store: Path) -> list[SourceHistory]:
     """
     names = [_name(source) for source in sources]
     if twice := next((name for name in names if names.count(name) > 1), ""):
-        raise UserError(
-            f"two sources are called {twice!r}; rename one, so that their tasks can be told apart"
-        )
+        raise UserError(f"two sources are called {twice!r}; rename one to distinguish their tasks")
     shutil.rmtree(store, ignore_errors=True)
     git = Git(own=True)
     found: list[SourceHistory] = []

@@ -25,7 +25,7 @@ def held(path: Path, command: str, ours: Callable[[], bool]) -> Iterator[None]:
     except OSError as error:
         raise UserError(f"cannot use {path} as the folder of `{command}`: {error.strerror}") from error
     if foreign and not ours():
-        raise UserError(f"{path} holds {foreign} and nothing of `{command}`: name an empty or a new folder")
+        raise UserError(f"{path} holds {foreign} but nothing of `{command}`: name an empty or a new folder")
     lock = try_lock(path / ".lock")
     if lock is None:
         raise UserError(f"another `{command}` is using {path}: wait for it, or name another folder")

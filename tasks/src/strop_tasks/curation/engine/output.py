@@ -39,11 +39,11 @@ class Verifying:
     allow_unsafe: AllowUnsafe = False
 
     def verifying(self) -> dict[str, Any]:
-        """As `open_verifier` takes them."""
+        """The arguments of `open_verifier`."""
         return {"workers": self.workers, "allow_unsafe": self.allow_unsafe}
 
     def jail(self) -> "Settings":
-        """As runs of projects take them."""
+        """The limits of runs of projects."""
         from strop_verify.verification.settings import Settings
 
         return Settings(allow_unsafe=self.allow_unsafe)
@@ -64,7 +64,7 @@ class ChosenTasks:
     split: Side = None
 
     def filters(self) -> dict[str, Any]:
-        """As `load_tasks` takes them and manifests name them."""
+        """The arguments of `load_tasks`, and their names in manifests."""
         return {"limit": self.limit, "topics": self.topic, "levels": self.level, "split": self.split}
 
 

@@ -45,7 +45,7 @@ class Tally:
         self.dropped: dict[str, Counter[str]] = defaultdict(Counter)
         """Judged and not kept, by operator and reason."""
         self.unusable, self.left_out = self.counts["unusable"], self.counts["left_out"]
-        """What makes no task, by reason."""
+        """Candidates that made no task, by reason."""
         self.skipped = self.counts["skipped"]  # files and rows left out, by reason
         self.filtered = self.counts["filtered"]  # functions, by the first filter that refused them
         self.made, self.tried, self.kept = (self.counts[name] for name in ("made", "tried", "kept"))
@@ -78,7 +78,7 @@ class Tally:
 
     @contextmanager
     def leaving_out(self, name: str) -> Iterator[None]:
-        """Counts a LeftOut under `name` by its reason, and tells `done` that no task came of it."""
+        """Counts a LeftOut under `name` by its reason, and tells `done` that it made no task."""
         try:
             yield
         except LeftOut as reason:

@@ -1,4 +1,4 @@
-"""Which faults a text gets, in which order: drawn by the seed; functions, kinds and operators take turns."""
+"""Chooses faults for a text and their order by the seed; functions, kinds and operators take turns."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -79,7 +79,7 @@ def both_changes(text: str, one: str, other: str) -> str | None:
 
 
 def _change(text: str, changed: str) -> tuple[int, int, str]:
-    """Where a text was changed, and to what."""
+    """The places of a text's changes, and their replacements."""
     first = Prefix.similarity(text, changed)
     last = Postfix.similarity(text[first:], changed[first:])
     return first, len(text) - last, changed[first : len(changed) - last]

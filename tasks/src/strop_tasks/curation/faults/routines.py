@@ -72,7 +72,7 @@ class Routine:
         return self._head + data.decode("utf-8", "surrogatepass")[len(self._wrap) :] + self._tail
 
     def line(self, offset: int) -> int:
-        """The file's line, from 1, of a byte offset."""
+        """The line in the file, from 1, of a byte offset."""
         return self.first + self.source.line(offset) - 1 - bool(self._wrap)
 
     def offset(self, line: int, column: int) -> int:

@@ -71,7 +71,7 @@ def _task(tree: Files, language: str, why: str) -> Task:
 
 
 def _said(answer: str, tree: Files, install: ProjectInstall) -> ProjectInstall:
-    """The installation that an answer describes. Raises UserError, for the next play."""
+    """The installation that an answer describes. Raises UserError with a message for the next play."""
     try:
         text = apply_answer(answer, {}, "whole-file").get(FILE)
         if text is None:
@@ -80,9 +80,11 @@ def _said(answer: str, tree: Files, install: ProjectInstall) -> ProjectInstall:
         for path in said.files:
             check_path(path)
             if path in tree:
-                raise ValueError(f"{path} is there already")
+                raise ValueError(f"{path} already exists")
     except ValidationError:
-        raise UserError(f"{FILE}: requirements is a list of texts, files maps paths to texts") from None
+        raise UserError(
+            f"{FILE}: requirements must be a list of texts, and files must map paths to texts"
+        ) from None
     except (EditError, ValueError) as error:
         raise UserError(f"{FILE}: {' '.join(str(error).split())}") from None
     requirements = tuple(sorted(set(wanted(said.requirements, ""))))

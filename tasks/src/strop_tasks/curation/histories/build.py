@@ -192,7 +192,7 @@ class HistoryBuild:
                 journal.append({"settings": key})
         elif lines[0].get("settings") != key:
             raise UserError(
-                f"{path.parent} was begun with other settings; name another folder or remove this one"
+                f"{path.parent} was started with other settings; name another folder or remove this one"
             )
         return {line["commit"]: line for line in lines[1:]}
 

@@ -56,7 +56,7 @@ def programs_of(before: Files, after: Files, language: str) -> tuple[dict[str, s
         texts = {path: before[path].decode() for path in changed if path in before}
         new = {path: after[path].decode() if path in after else None for path in changed}
     except UnicodeDecodeError:
-        raise LeftOut("changes files that are no text") from None
+        raise LeftOut("changes files that are not text") from None
     return texts, new
 
 
@@ -96,7 +96,7 @@ def candidate(
 def new_lines(diff: str) -> tuple[dict[str, list[Range]], dict[str, int]]:
     """(path to changed lines, path to number of added and removed lines) of a diff without context, after the change.
 
-    Of a pure deletion the lines around it count. Binary files have none.
+    For a pure deletion, the lines around it count. Binary files have none.
     """
     found: dict[str, list[Range]] = {}
     count: dict[str, int] = {}

@@ -78,17 +78,17 @@ class PackageFolders:
 
     @property
     def failures(self) -> list[str]:
-        """Why some could not be made."""
+        """Reasons why some could not be made."""
         return sorted(self._failed.values())
 
     def named(self, requirements: Sequence[str], day: str = "", tree: Files | None = None) -> str:
-        """The name of the folder with these packages; "" if this Python has them all. Raises UserError.
+        """The name of the folder with these packages; "" if this Python has them all. Raises UserError. If they cannot
+        be installed together, their newest versions are installed, else those that can be installed alone; the tests
+        decide whether that is enough.
 
-        If they cannot be installed together, their newest versions are, else those that can be installed alone; the
-        tests decide whether that is enough.
-
-        day   YYYY-MM-DD of the commit: versions are those of the first of its month, else of the day, else of the first
-              later year with wheels for this Python, else of today; of today if the installer knows no dates
+        day   YYYY-MM-DD of the commit: versions are those of the first day of its month, else of the day, else of the
+              first later year with wheels for this Python, else of today; also of today if the installer does not
+              support dates
         tree  the project's files; installed releases of the project itself are removed from the folder
         """
         cause: UserError | None = None

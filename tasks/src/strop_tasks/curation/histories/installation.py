@@ -206,7 +206,7 @@ def _of_cargo(files: Files) -> ProjectInstall:
 
 
 def wanted(words: Iterable[str], own: str) -> Iterator[str]:
-    """The requirements that hold here and that tests may import."""
+    """The requirements that apply here and that tests may import."""
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 

@@ -146,7 +146,7 @@ class CommitTrial:
             parent = self.repository.files(candidate.commit.parent)
             own = self.repository.files(candidate.commit.id)
         except VerificationError:
-            raise LeftOut("has too many or too large files") from None
+            raise LeftOut("has too many files, or too large ones") from None
         except UserError:  # such as a tree that names what lies above it
             raise LeftOut("has a tree that git does not read") from None
         language = (
@@ -156,7 +156,7 @@ class CommitTrial:
         tree |= {path: data for path, data in own.items() if judges(path, language)}
         before, after = programs_of(tree, own, language)
         if not before:
-            raise LeftOut("changes no program that was there")
+            raise LeftOut("changes no existing program")
         install = installation_of(tree)
         if install.refused:
             raise LeftOut("cannot be installed here")
@@ -178,10 +178,10 @@ class CommitTrial:
             request = RunRequest(within=files, keep=True)
             without = self.run(sides, request, right=False)
         if without.tampered:
-            raise LeftOut("its tests change what tests them")
+            raise LeftOut("its tests change their own test setup")
         if without.stop and not without.results:
             late = without.stop[0] is Outcome.TIMED_OUT
-            raise LeftOut("its tests do not come to an end" if late else "its tests do not run here")
+            raise LeftOut("its tests do not end" if late else "its tests do not run here")
         if without.results and not without.uncollected and passed(without) == without.results.keys():
             raise _NothingFails("its tests pass before")
         right = self.run(sides, request, right=True, **more)
@@ -242,7 +242,7 @@ class CommitTrial:
         task = task.model_copy(update={"check": whole})
         texts = [*whole.files.values(), *filter(None, whole.oracle.values()), *judge.failing, *judge.passing]
         if len(task.reference) + sum(map(len, texts)) > MOST_TASK:
-            raise LeftOut("has too long files")
+            raise LeftOut("has files that are too long")
         path = self.folders.folder / name
         with atomic(path) as file:
             file.write(archive(sides.tree))
@@ -336,7 +336,7 @@ class _JudgingTests:
             runs.append(("day", True, self._run(request, right=True, another_day=True)))
         for why, right, run in runs:
             if run.tampered or (run.stop and right and len(run.results) < len(tests)):
-                raise LeftOut("its tests do not come to an end")
+                raise LeftOut("its tests do not end")
             seen = passed(run)
             odd = [name for name in failing if (name in seen) != right] + [
                 n for n in passing if n not in seen
@@ -351,7 +351,7 @@ class _JudgingTests:
         self.failing = [name for name in self.failing if name not in self.quarantined]
         self.passing = [name for name in self.passing if name not in self.quarantined]
         if not self.failing:
-            raise LeftOut("its tests are not steady")
+            raise LeftOut("its tests are flaky")
 
     def _chosen(self, tests: list[str]) -> RunRequest:
         """A request for these tests. Whole changed files run beside them: pytest cannot select single tests of a file

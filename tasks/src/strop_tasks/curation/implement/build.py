@@ -5,8 +5,8 @@ A function is masked in its file: whole lines give way to one comment, and every
 `# MASKED: NAME function (lines A-B)` replaces lines A to B. Deviations from the published form, which is
 mask "function":
 
-1. Mask "body", the default, leaves decorators, signature and docstring, and takes what follows the docstring, so that
-   what is asked for is known. The published mask takes the whole function, and puts its docstring into the statement.
+1. Mask "body", the default, keeps decorators, signature and docstring, and masks the rest, so that the request is
+   clear. The published mask takes the whole function, and puts its docstring into the statement.
 2. Line ends, a byte order mark and a missing last line end stay; the published program joins all lines anew by `\\n`,
    and counts form feeds and other separators as line ends.
 3. The comment is indented like the lines that it replaces; the published one is in the first column.
@@ -58,7 +58,7 @@ def masked(text: str, lines: list[str], function: PythonFunction, kind: Mask) ->
     comment = f"# MASKED: {function.name} function (lines {first}-{last})"
     new = f"{before}{indent}{comment}{end}{behind}"
     if comment in text:
-        raise Unreadable("the comment is in the file already")
+        raise Unreadable("the file already contains the comment")
     if kind == "function" or _goes_on(lines[first - 2]) or _goes_on(lines[last - 1]):
         try:
             parse(new)
@@ -144,7 +144,7 @@ def _tasks_of(
 
 def _task(file: SourceFile, function: PythonFunction, mask: Masked, settings: ImplementSettings) -> Task:
     if settings.format == "infill" and HOLE in file.text:
-        raise Unreadable(f"the file says {HOLE}")
+        raise Unreadable(f"the file contains {HOLE}")
     try:
         function.docstring.encode()
     except UnicodeEncodeError as error:

@@ -15,8 +15,8 @@ data set's description leaves these terms open; here they mean what that program
 8. "SQL strings": one of 12 words anywhere in any string of the function, in any case, also as a part of a word. The
    docstring is such a string: one that says "from" or "selected" is refused.
 9. "> 15 variables": different names that are positional parameters, or bound by `=` (also in a tuple or list, one
-   level), by an annotated assignment, or as the only name of a `for` or `with`; nested functions included. Not counted:
-   `*args`, keyword-only parameters, `+=`, `:=`, comprehensions, `except`, `async for` and `async with`.
+   level), by an annotated assignment, or as the only name of a `for` or `with`; nested functions are included. Not
+   counted: `*args`, keyword-only parameters, `+=`, `:=`, comprehensions, `except`, `async for` and `async with`.
 10. "< 4 statements without control flow": statements directly in the body, the docstring counted, and none of them an
     `if`, `for` or `while`.
 

@@ -1,4 +1,4 @@
-"""Tasks judged by those of a project's own tests that reach the function and fail when it is masked.
+"""Tasks judged by the project's own tests that reach the function and fail when it is masked.
 
 A task is kept when, of the steady tests that run a line of the masked part, at least one fails in two runs with the
 mask, and passes with the oracle's text when only these tests are run. Those that pass in all three runs are `passing`.
@@ -16,7 +16,7 @@ from strop_verify.core.verdict import Outcome, TestResult
 from strop_verify.edits import HOLE
 from strop_verify.verification.project import Project
 
-MOST_TESTS = 50  # maximum tests of one task; of more, the seed chooses
+MOST_TESTS = 50  # maximum tests of one task; the seed chooses among more
 _WINDOW = 16  # tasks whose tests run at once
 
 

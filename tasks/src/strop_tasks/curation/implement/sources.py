@@ -1,7 +1,7 @@
 """Python sources to read: a file, a folder, a packed tree (.tar.gz and the like), or rows that hold texts of files.
 
-Sources are hostile: sizes are bounded before reading, links are not followed, nothing is unpacked to disk. What is left
-out is counted by reason.
+Sources are hostile: sizes are limited before reading, links are not followed, nothing is unpacked to disk. Omissions
+are counted by reason.
 """
 
 import os
@@ -23,7 +23,7 @@ from strop_verify.edits import EditError
 from strop_verify.edits.paths import check_path
 
 SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-MOST_BYTES = 1 << 30  # of one archive, unpacked; the rest is cut off
+MOST_BYTES = 1 << 30  # bytes of one archive, unpacked; the rest is cut off
 _LONGEST_HEADER = 1 << 20
 _HEADERS = (
     tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK
@@ -125,7 +125,7 @@ def _read(path: Path, max_chars: int) -> str:
     with os.fdopen(handle, "rb") as file:
         about = os.fstat(handle)
         if not stat.S_ISREG(about.st_mode):
-            raise LeftOut("no regular file")
+            raise LeftOut("not a regular file")
         limit = max_chars * BYTES_PER_CHARACTER
         if about.st_size > limit:
             raise LeftOut("too long")
@@ -178,7 +178,7 @@ class _Member(tarfile.TarInfo):
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Member":
-        """As for any member. Raises ReadError for an extended header of more than 1 MiB."""
+        """As in the base class. Raises ReadError for an extended header of more than 1 MiB."""
         member = super().frombuf(buf, encoding, errors)
         if member.type in _HEADERS and member.size > _LONGEST_HEADER:
             raise tarfile.ReadError("an extended header of more than 1 MiB")
@@ -227,7 +227,7 @@ def _content(
     packed: tarfile.TarFile, member: tarfile.TarInfo, limit: int, skipped: Counter[str]
 ) -> bytes | None:
     if not member.isreg():
-        skipped["symbolic link" if member.issym() or member.islnk() else "no regular file"] += 1
+        skipped["symbolic link" if member.issym() or member.islnk() else "not a regular file"] += 1
         return None
     if member.size > limit:
         skipped["too long"] += 1

@@ -23,7 +23,7 @@ class NextEditSettings:
     history: Annotated[int, Option(min=1, help="maximum past edits to show")] = 3
     chars: Annotated[int, Option(min=100, help="maximum characters of a prompt")] = 900
     answer_lines: Annotated[
-        int, Option(min=1, help="maximum lines that an edit adds; for a larger one the answer is silence")
+        int, Option(min=1, help="maximum lines that an edit adds; silence is the answer for larger ones")
     ] = 4
     answer_chars: Annotated[int, Option(min=8, help="maximum characters of an answer")] = 160
     silence: Annotated[float, Option(min=0.4, max=0.95, help="share of states answered by silence")] = 0.5

@@ -1,7 +1,7 @@
 """Makes tasks from states of a commit at which a person may pause: the answer is the next edit, or silence.
 
     next     the next edit is in the window
-    finish   a line has been begun: its rest is next
+    finish   a line has been started; its rest is next
     far      no remaining edit is in the window
     large    the next edit is in the window, but too large to predict
     over     the commit is done
@@ -72,7 +72,7 @@ def _edits(
     )
     files = {path: one for path, one in found if one.edits}
     if not files:
-        raise LeftOut("changes no program that was there")
+        raise LeftOut("changes no existing program")
     if sum(len(one.edits) for one in files.values()) > MOST_EDITS:
         raise LeftOut("too many edits")
     random = rng("next-edit", settings.seed, commit.id)
@@ -163,7 +163,7 @@ class _CommitStates:
         return self._task(view, after, made(view.window, list(inside.values())), state, done)
 
     def _typing(self, count: int, at: int, typed: int) -> Task:
-        """Within line `at` of the edit after this many, `typed` characters of which are there."""
+        """Within line `at` of the edit after this many; `typed` of its characters are there."""
         edit = self.edits[count]
         begun = replace(edit, new=(*edit.new[:at], edit.new[at][:typed].rstrip()))
         done = (*self.edits[:count], begun)
@@ -207,7 +207,7 @@ class _CommitStates:
 
 
 def balanced(tasks: Sequence[Task], share: float, seed: int, tally: Tally) -> list[Task]:
-    """The tasks, in order, without some that the seed draws, so that silence is right in this share of each side."""
+    """The tasks in order, minus some drawn by the seed, so that silence is right in this share of each side."""
     kept: set[str] = set()
     for split in {task.split for task in tasks}:
         sides = {

@@ -57,7 +57,7 @@ class CurationFolder:
         return self.carried[source]
 
     def finish(self) -> None:
-        """Removes what only an unfinished curation needs."""
+        """Removes files that only an unfinished curation needs."""
         shutil.rmtree(self.work, ignore_errors=True)
 
 
@@ -88,7 +88,7 @@ def _ours(folder: CurationFolder) -> bool:
 
 
 def _clear(folder: CurationFolder) -> None:
-    """Removes what an earlier curation wrote, and nothing else."""
+    """Removes only files that an earlier curation wrote."""
     manifest = folder.manifest() or {}
     shutil.rmtree(folder.work, ignore_errors=True)
     for name in [MANIFEST, TASKS, DROPPED, CHANGES, *manifest.get("files", {}), *manifest.get("carried", [])]:

@@ -20,7 +20,7 @@ _HEAD = 4  # bytes of a record's length
 
 
 class LineWriter:
-    """Writes records one after the other. A context manager; raises OSError."""
+    """Appends records. A context manager; raises OSError."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("wb")

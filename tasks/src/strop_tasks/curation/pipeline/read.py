@@ -32,7 +32,7 @@ class SourceEntry(Section):
     """A source of tasks. A bare text in the list is short for `source`."""
 
     source: str = Field(min_length=1)
-    """As `strop tasks list` takes it: a name, KIND:REST, or a path."""
+    """As in `strop tasks list`: a name, KIND:REST, or a path."""
     name: str = Field(default="", pattern=r"^[A-Za-z0-9._+-]*$")
     """The tasks' `metadata.set`, and the prefix of colliding ids; "": from `source`."""
     columns: dict[str, str] = Field(default={})
@@ -195,6 +195,6 @@ def _fields(section: type[Section], path: Sequence[int | str]) -> list[str]:
             annotation: Any = here.model_fields[part].annotation
             options = [annotation, *get_args(annotation)]
             here = next((o for o in options if isinstance(o, type) and issubclass(o, Section)), None)
-        elif isinstance(part, str):  # which engine it was taken for
+        elif isinstance(part, str):  # the engine of a union
             here = POLICIES.get(part)
     return list(here.model_fields) if here else []

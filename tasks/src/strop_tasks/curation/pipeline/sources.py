@@ -106,7 +106,7 @@ def _owned(
     renamed = task.model_copy(update={"id": f"{name}:{task.id}"})
     key = _digest(renamed.id)
     if key in owners:
-        return drop(task, "repeated id", f"{renamed.id} is there already")
+        return drop(task, "repeated id", f"{renamed.id} already exists")
     owners[key] = number, content
     return renamed
 

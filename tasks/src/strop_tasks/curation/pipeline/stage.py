@@ -20,7 +20,7 @@ from strop_verify.core import files
 from strop_verify.core.errors import StropError
 from strop_verify.core.task import Task
 
-Index = dict[int, int]  # hash of a task's id to the hash of its line: every input must come out
+Index = dict[int, int]  # hash of a task's id to the hash of its line: every input must be output
 
 
 @dataclass
@@ -48,7 +48,7 @@ class StageCounts:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "StageCounts":
-        """The way back from `as_json`."""
+        """The inverse of `as_json`."""
         given = dict(value)
         return cls(taken=given.pop("in"), **given)
 
@@ -123,7 +123,7 @@ class StageLedger:
         self.totals = self._entry.totals
 
     def enter(self, item: Task | Dropped) -> None:
-        """Writes a task or drop. Raises StropError for one that was not an input, or came out before."""
+        """Writes a task or drop. Raises StropError for one that was not an input, or was output before."""
         if isinstance(item, Dropped):
             if self._left is not None:
                 self._take(item.task_id)

@@ -1,4 +1,4 @@
-"""The interface of a pipeline's steps: what a step yields, and what it is given.
+"""The interface of a pipeline's steps: a step's input and output.
 
 A step reads its tasks as often as it likes, each pass from disk, and yields each of them once: kept, perhaps changed,
 or dropped with a reason. The pipeline checks that no task vanishes or appears, so a step never changes an id. Memory:

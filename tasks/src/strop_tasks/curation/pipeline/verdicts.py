@@ -3,7 +3,7 @@ of verdicts, counts, pass rates or answers, by task id.
 
 {"task_id": "t1", "outcome": "passed"}     a line of `strop verify`; outcomes "error" and "unjudged" do not count
 {"task_id": "t1", "n": 8, "c": 3}          of n answers c passed
-{"task_id": "t1", "pass_rate": 0.375}      taken as it is, whatever k
+{"task_id": "t1", "pass_rate": 0.375}      used as it is for every k
 {"task_id": "t1", "answer": "def ..."}     is verified first
 """
 

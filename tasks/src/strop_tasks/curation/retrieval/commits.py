@@ -65,18 +65,18 @@ def _task(
 ) -> Task:
     message, issue = said_of(commit, issues)
     if {word.lower() for word in words(message)} <= {*_VAGUE.split()}:
-        raise LeftOut("says nothing of where")
+        raise LeftOut("gives no location")
     if not commit.parent:
         raise LeftOut("the first commit")
     truth = {path: spans for path, spans in changed_lines(diff).items() if _counts(path)}
     if not truth:
-        raise LeftOut("changes no program that was there")
+        raise LeftOut("changes no existing program")
     lines = sum(last - first + 1 for spans in truth.values() for first, last in spans)
     if len(truth) > settings.max_files or lines > settings.max_lines:
         raise LeftOut("huge")
     before = repository.texts(commit.parent, truth)
     if any(path not in before or spans[-1][1] > len(split(before[path])) for path, spans in truth.items()):
-        raise LeftOut("changes files that are no text")
+        raise LeftOut("changes files that are not text")
     telling = {path: _telling(before[path], spans) for path, spans in truth.items()}
     truth = {path: spans for path, spans in telling.items() if spans}
     if not truth:
@@ -125,7 +125,7 @@ def changed_lines(diff: str) -> dict[str, list[Range]]:
 
 
 def names_file(message: str, path: str) -> bool:
-    """Whether a message gives a file away: its name, its path as a module, or its name without the ending as a word."""
+    """Whether a message names a file: by its name, its path as a module, or its name without the ending as a word."""
     name = PurePosixPath(path)
     dotted = ".".join((*name.parent.parts, name.stem))
     if name.name in message or (name.parent.parts and dotted in message):

@@ -43,7 +43,7 @@ def of_docstrings(
         with tally.leaving_out("left_out"):
             text, spans = _without_docstring(texts[path], function)
             if function.docstring.split("\n")[0].strip() in text:
-                raise LeftOut("the docstring stands elsewhere too")
+                raise LeftOut("the docstring also occurs elsewhere")
             made += 1
             yield Task(
                 family=FAMILY,
@@ -100,7 +100,7 @@ def _of_bug(task: Task, file: Path) -> Task:
     if edit is None or judge is None or not edit.oracle:
         raise LeftOut("no bug of a project")
     if judge.removed:
-        raise LeftOut("takes files away")
+        raise LeftOut("removes files")
     truth = {
         path: not_blank(edit.files[path].split("\n"), spans)
         for path, text in sorted(edit.oracle.items())

@@ -26,7 +26,10 @@ class RustBuildSettings:
     ] = None
     limit: Annotated[int | None, Option(min=1, help="stop after this many prompts")] = None
     draw: Annotated[
-        bool, Option("--draw", help="draw the prompts from the whole source, by --seed, not the first ones")
+        bool,
+        Option(
+            "--draw", help="draw the prompts from the whole source by --seed instead of taking the first ones"
+        ),
     ] = False
     attempts: Annotated[
         int, Option(min=1, max=8, help="answers per prompt; each retry gets the error of the last")

@@ -1,4 +1,4 @@
-"""Turns every prompt of a source into a verified Rust task or a reason against one, many at a time.
+"""Turns every prompt of a source into a verified Rust task or a reason for dropping it, many at a time.
 
 A killed build resumes: results and paid responses are read back, and the same source and settings give the same files,
 however often it was killed. Memory holds a few hashes and offsets per prompt, no texts.

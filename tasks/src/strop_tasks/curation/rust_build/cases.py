@@ -81,7 +81,7 @@ def literal(value: Any, kind: RustType, *, plain: bool = False) -> str:
         return _collection(kind, name, pairs)
     if isinstance(value, list | tuple | set):
         return _items(list(value), kind, plain)
-    raise ValueError(f"{value!r} is no value of {kind.text}")
+    raise ValueError(f"{value!r} is not a value of {kind.text}")
 
 
 def _items(values: list[Any], kind: RustType, plain: bool) -> str:
@@ -92,7 +92,7 @@ def _items(values: list[Any], kind: RustType, plain: bool) -> str:
         return f"[{', '.join(inner)}]"
     if kind.name in _SETS:
         return _collection(kind, kind.name, inner)
-    raise ValueError(f"{values!r} is no value of {kind.text}")
+    raise ValueError(f"{values!r} is not a value of {kind.text}")
 
 
 def _reference(value: Any, inner: RustType, plain: bool) -> str:
@@ -191,7 +191,7 @@ def parse_head(signature: str) -> tuple[str, list[RustType], RustType]:
     """(name, parameter types, result type) of a function's head, with or without its brace."""
     match = _HEAD.search(signature.rstrip(" {") + " {")
     if match is None:
-        raise ValueError(f"{signature!r} is no head of a function")
+        raise ValueError(f"{signature!r} is not the head of a function")
     parameters = _split(" ".join(match[2].split()))
     return match[1], [parse_type(p.partition(":")[2]) for p in parameters], parse_type(match[3] or "()")
 

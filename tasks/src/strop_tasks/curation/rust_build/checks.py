@@ -97,13 +97,13 @@ def _strength(verifier: OpenVerifier, task: Task, found: Parts) -> Work[dict[str
 
 
 def _agreed(verifier: OpenVerifier, prompt: SourcePrompt, statement: str, found: Parts) -> Work[int]:
-    """The number of the source's cases, with which the solution agrees; 0 if none applies. Raises NotKept."""
+    """The number of the source's cases, all of which the solution passes; 0 if none applies. Raises NotKept."""
     head = answers.head_of(found.code, prompt.entry_point) if prompt.cases else ""
     if not head:
         return 0
     try:
         tests = rust_tests(head, prompt.cases)
-    except (ValueError, KeyError, IndexError, TypeError):  # other types than the cases have
+    except (ValueError, KeyError, IndexError, TypeError):  # types that differ from those of the cases
         return 0
     task = Task(language="rust", statement=statement, check=RustCheck(tests=tests, edition=EDITION))
     [verdict] = yield from _judged(verifier, [(task, found.code)])

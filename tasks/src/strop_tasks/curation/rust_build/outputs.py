@@ -23,7 +23,7 @@ from strop_verify.core.ids import derive_seed
 from strop_verify.core.task import Task
 
 PART_NAMES = ("train", "test", "eval")
-SMALLEST_CODE = 40  # tokens below which code is not compared: short functions are alike by chance
+SMALLEST_CODE = 40  # minimum tokens of compared code: short functions are alike by chance
 _TOKEN = re.compile(r"//[^\n]*|\w+|[^\s\w]")
 
 
@@ -35,7 +35,7 @@ class Member(NamedTuple):
     statement: frozenset[str]
     """Three-word runs."""
     code: frozenset[str]
-    """Five-token runs of the solution without line comments; none if it is short."""
+    """Five-token runs of the solution without line comments; none if it is too short."""
 
     @classmethod
     def of(cls, prompt_id: str, task: Mapping[str, Any]) -> "Member":

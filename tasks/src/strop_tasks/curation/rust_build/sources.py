@@ -48,9 +48,8 @@ class SourcePrompt(NamedTuple):
 def read(
     source: str, columns: Mapping[str, str], limit: int | None, drawn_by: int | None = None
 ) -> Iterator[SourcePrompt]:
-    """The first `limit` prompts of a source, one row in memory at a time. Raises UserError.
-
-    With a seed `drawn_by` they are drawn from the whole source, in its order; a larger limit adds to them.
+    """The first `limit` prompts of a source, one row in memory at a time. Raises UserError. With a seed `drawn_by`,
+    they are drawn from the whole source, in its order; a larger limit adds to them.
     """
     chosen: set[int] | None = None
     if limit is not None and drawn_by is not None:

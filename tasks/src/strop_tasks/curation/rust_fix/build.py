@@ -69,7 +69,7 @@ def fixes(
 
 @dataclass
 class _FaultMaker:
-    """Has programs judged and makes tasks of those that fail as intended."""
+    """Submits programs to the verifier and makes tasks of those that fail as intended."""
 
     verifier: Verifier
     compiler: Verifier
@@ -133,7 +133,7 @@ class _FaultMaker:
         return _Trial(operator, program, self.verifier.submit(task, program), compiled)
 
     def _judged(self, task: Task, trial: _Trial) -> tuple[Kind, str, str] | str:
-        """(kind, error code, message) of a fault, or the reason against it."""
+        """(kind, error code, message) of a fault, or the reason for rejecting it."""
         operator, verdict = trial.operator, self.budget.see(trial.verdict.result())
         if not verdict.scored:
             return "could not be verified"
@@ -151,7 +151,7 @@ class _FaultMaker:
 
 
 def _no_failure(verdict: Verdict) -> str:
-    """Why a program does not build and fail a test; "" if it does."""
+    """Why a program does not build and then fail a test; "" if it does."""
     build = verdict.stage("build")
     if build is None or not build.passed:
         return "does not build"
@@ -215,7 +215,7 @@ def first_error(output: str) -> tuple[str, str] | None:
     found = _ERROR.match(lines[start])
     own = (
         line for line in lines[start:end] if not _TYPE_FILE.match(line)
-    )  # what is the same on every machine
+    )  # the part that is the same on every machine
     return (found[1] or "" if found else ""), _cut([_LIBRARY.sub("library/", line).rstrip() for line in own])
 
 

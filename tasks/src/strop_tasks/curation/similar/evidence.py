@@ -120,7 +120,7 @@ class Judge:
                     leaders.append(b)
 
     def directly(self, a: int, b: int) -> DuplicatePair | None:
-        """The first kind of equality between two tasks; None if they are alike only through others."""
+        """The first kind of equality between two tasks; None if they are similar only through others."""
         x, y = self.table[a], self.table[b]
         if x.text and x.text == y.text and self.by_text(a, b):
             return DuplicatePair(a, b, "same statement", 1.0)
@@ -131,7 +131,7 @@ class Judge:
         return None
 
     def by_text(self, a: int, b: int) -> bool:
-        """The same words: enough of them, or few and another agreement."""
+        """The same words: enough of them, or a few together with other evidence."""
         found = self._compatible(a, b)
         x, y = self.table[a], self.table[b]
         return found is not None and (
@@ -139,7 +139,7 @@ class Judge:
         )
 
     def by_code(self, a: int, b: int) -> bool:
-        """The same solution: a large one, or a small one and another agreement."""
+        """The same solution: a large one, or a small one together with other evidence."""
         x = self.table[a]
         found = self._compatible(a, b) if _same_code(x, self.table[b]) else None
         if found is None or x.size >= self.limits.small or found.agreeing >= 2:

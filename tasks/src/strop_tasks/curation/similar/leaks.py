@@ -6,9 +6,9 @@ which survive small edits; the same solution except for names and layout, or mos
 Against: tests that contradict the item's, a solution that differs only in a constant, different numbers in the
 statement.
 
-An inverted index over hashes gives what each task shares with each item. Grams of many items, or of many tasks that
-share little else with the item, are not counted: common wording or code proves nothing. Only the items are in memory;
-each task is read twice.
+An inverted index over hashes gives the grams that each task shares with each item. Grams of many items, or of many
+tasks that share little else with the item, are ignored: common wording or code proves nothing. Only the items are in
+memory; each task is read twice.
 """
 
 from collections import Counter
@@ -111,18 +111,18 @@ class DecontaminateConfig(Section):
     share: float = Field(default=0.3, gt=0, le=1)
     """Share of an item's word n-grams above which the task is a copy."""
     edited: float = Field(default=0.5, gt=0, le=1)
-    """Share of an item's runs of three words from which the task is an edited copy; six tenths of it are enough where
+    """Share of an item's runs of three words from which the task is an edited copy; six tenths of it are enough if
     the function's name or tests are the item's."""
     code: float = Field(default=0.8, gt=0, le=1)
     """Share of the runs of four labels of an item's solution that the task's solution must hold."""
     common: int = Field(default=20, ge=1)
-    """Runs that more tasks than this have, which are not copies otherwise, are not counted."""
+    """Runs in more tasks than this that are not otherwise copies are ignored."""
     short: int = Field(default=6, ge=1)
     """Statements with fewer words than this are not enough by themselves."""
     small: int = Field(default=24, ge=1)
     """Solutions with fewer labels than this are not enough by themselves."""
     bits: float = Field(default=8.0, ge=0)
-    """How much information equal outputs of tests must hold to be enough by themselves."""
+    """Bits of information that equal outputs of tests must hold to be enough by themselves."""
 
     def complaints(self) -> Iterator[Complaint]:
         """At least one benchmark."""
@@ -131,7 +131,7 @@ class DecontaminateConfig(Section):
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
-        """`against`, always several."""
+        """`against` as a list."""
         return (self.against,) if isinstance(self.against, str) else self.against
 
 
@@ -154,7 +154,7 @@ def items_of(task: Task, n: int) -> Iterator[Item]:
 
 
 def searched(task: Task, n: int) -> Item:
-    """A task to compare with a benchmark, by statement, examples and prompt together."""
+    """A task to compare with a benchmark, by its statement, examples and prompt together."""
     text = statement_of(task)
     return _item(task, n, prose_of(text), [text, prose_of(text), task.prompt or ""])
 
@@ -205,7 +205,7 @@ class Benchmark:
             grams.settle(self.limits.common, items)
 
     def leak(self, task: Item) -> Leak | None:
-        """Where a task comes from, if it was seen; None if from no benchmark."""
+        """The benchmark's item that a seen task comes from; None if there is none."""
         return next(self._leaks(task), None)
 
     def _leaks(self, task: Item) -> Iterator[Leak]:
@@ -235,7 +235,7 @@ class Benchmark:
                 yield Leak(at, "tests", found.share)
 
     def _edited(self, over: Overlap, task: Item) -> bool:
-        """Enough of the item's short runs, or fewer and another agreement."""
+        """Enough of the item's short runs, or fewer together with other evidence."""
         limits = self.limits
         enough = self.short.rare[over.item] >= FEWEST and over.shared >= FEWEST
         within = over.of_task >= limits.edited and task.length >= 2 * FEWEST

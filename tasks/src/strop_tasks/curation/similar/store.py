@@ -19,7 +19,7 @@ class Store:
         self._ends: list[int] = [0]
         self.offsets: Numbers
         """The start of each set, and the end of the last: shape (len + 1,). Only when sealed."""
-        self.flat: Hashes  # all sets end to end, on disk. Only when sealed
+        self.flat: Hashes  # all sets end to end, on disk. Only once sealed
 
     def extend(self, flat: Hashes, sizes: Sizes) -> None:
         """Adds the next sets, given end to end. Raises OSError if the disk is full."""

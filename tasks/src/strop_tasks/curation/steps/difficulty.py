@@ -47,7 +47,7 @@ class DifficultyConfig(Section):
     policy: PolicyConfig | None = None
     """The policy, as in a recipe: {engine: transformers}, {engine: openai, base_url: ...}."""
     model: ModelConfig = ModelConfig()
-    """The model, as in a recipe; for engine openai it is policy.model."""
+    """The model, as in a recipe; for engine openai, policy.model."""
     samples: int = Field(default=8, ge=1)
     """Answers per task."""
     temperature: float = Field(default=0.6, ge=0)
@@ -59,7 +59,7 @@ class DifficultyConfig(Section):
     max_prompt_tokens: int = Field(default=2048, ge=1)
     """Longest prompt in tokens; a task with a longer one has no score."""
     style: Literal["continue", "chat", "chat-prefilled"] = "chat"
-    """How tasks are put to the policy, as tasks.style in a recipe."""
+    """How tasks are presented to the policy, as tasks.style in a recipe."""
     template: str | None = None
     """File with a prompt template that replaces the style's own."""
     batch: int = Field(default=32, ge=1)

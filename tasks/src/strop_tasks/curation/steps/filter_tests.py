@@ -40,7 +40,7 @@ class FilterTestsConfig(Section):
     faults: int = Field(default=8, ge=1, le=64)
     """Small faults tried for `by: kills`."""
     max_error_rate: float = Field(default=0.5, ge=0, le=1)
-    """Stop if a larger share of verdicts is *error*: then the machine fails, not the tasks."""
+    """Stop if a larger share of verdicts is *error*: the machine is at fault then, not the tasks."""
 
 
 class FilterTests(Step[FilterTestsConfig]):

@@ -1,4 +1,4 @@
-"""prompt-tokens: keeps tasks whose prompt fits, in a model's tokens, as CodeRepairRL does."""
+"""prompt-tokens: keeps tasks whose prompt fits in a number of a model's tokens, as CodeRepairRL does."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ class PromptTokensConfig(Section):
     model: ModelConfig = ModelConfig()
     """The model of the tokenizer, as in a recipe."""
     style: Literal["continue", "chat", "chat-prefilled"] = "chat"
-    """How tasks are put, as tasks.style in a recipe."""
+    """How tasks are presented, as tasks.style in a recipe."""
     template: str | None = None
     """File with a prompt template that replaces the style's own."""
 

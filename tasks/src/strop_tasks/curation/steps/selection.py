@@ -1,4 +1,4 @@
-"""Steps on single tasks or ids: enough tests, a sample, another order."""
+"""Steps on single tasks or ids: a minimum of tests, a sample, a random order."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """split: parts of named sizes, by content, with near-duplicates in one part.
 
 Tasks that are alike, directly or through others, form a cluster, which goes as a whole into the part that lacks most.
-Parts come as near to their sizes as the clusters allow; the largest clusters are placed first.
+Parts come as close to their sizes as the clusters allow; the largest clusters are placed first.
 """
 
 from collections import Counter
@@ -45,7 +45,7 @@ class SplitConfig(Section):
                 yield "parts", f"{name}: {share:g} is below 0"
         total = sum(self.parts.values())
         if abs(total - 1) > 1e-6:
-            remedy = "they must make 1, such as train: 0.9, held-out: 0.1"
+            remedy = "they must add up to 1, such as train: 0.9, held-out: 0.1"
             yield "parts", f"the shares add up to {total:g}; {remedy}"
 
 

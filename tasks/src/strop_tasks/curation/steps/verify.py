@@ -30,7 +30,7 @@ class VerifyStepConfig(Section):
     """Maximum known answers to try, if a task has several (`metadata.references`); the first that passes becomes the
     reference."""
     max_error_rate: float = Field(default=0.5, ge=0, le=1)
-    """Stop if a larger share of verdicts is *error*: then the machine fails, not the tasks."""
+    """Stop if a larger share of verdicts is *error*: the machine is at fault then, not the tasks."""
 
 
 class VerifyStep(Step[VerifyStepConfig]):

@@ -1,9 +1,9 @@
-"""Functions whose statement leaves out one fact, which only feedback reveals: `needs-feedback`.
+"""Functions whose statement omits one fact, which only feedback reveals: `needs-feedback`.
 
 A *kind* has K equally likely options for the fact (kinds.py). A task's option is drawn independently of everything in
 its statement, so no single answer passes more often than 1 in K.
 
-Split: by a hash of the statement and the function's name, so that no statement is on both sides, whatever the seed.
+Tasks are split by a hash of the statement and the function's name, so no statement is on both sides with any seed.
 Since options are independent, nothing learnt from other tasks reveals a held-out task's option.
 """
 
@@ -24,7 +24,7 @@ HELD_OUT = 0.25
 HIDDEN = 5
 """Tests besides the public one."""
 _DRAWS = 200
-"""Most arguments drawn for one task."""
+"""Maximum arguments drawn for one task."""
 
 
 def load(rest: str = "") -> Iterator[Task]:

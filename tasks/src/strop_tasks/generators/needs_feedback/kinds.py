@@ -1,4 +1,4 @@
-"""The kinds of `needs-feedback`: their statements, and the options for the fact that these leave out."""
+"""The kinds of `needs-feedback`: their statements, and the options for the fact that these omit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

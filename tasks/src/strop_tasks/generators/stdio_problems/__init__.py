@@ -3,9 +3,9 @@
 A *kind* is a problem with parameters (topics/*.py); an instance is a kind, its parameters, a phrasing and tests, all
 drawn from (seed, index). Expected outputs are what the reference program prints.
 
-Split: by a hash of kind and parameters, so that no problem is on both sides, whatever the seed, the phrasing or the
-tests. Held-out problems have the kinds of the training problems with other parameters, which measures whether a kind
-was learnt. With `/kinds`, whole kinds of every level are held out, which measures transfer to new kinds.
+Tasks are split by a hash of kind and parameters, so no problem is on both sides with any seed, phrasing or tests.
+Held-out problems have the kinds of the training problems with other parameters, which measures whether a kind was
+learnt. With `/kinds`, whole kinds of every level are held out, which measures transfer to new kinds.
 """
 
 import builtins
@@ -32,12 +32,12 @@ MOST = 1_000_000
 HELD_OUT = 0.2
 """Share of the problems, or of each level's kinds, that is held out."""
 TESTS = 12
-"""Tests of a task; more if its kind has so many edges that there is no room for drawn inputs."""
+"""Tests of a task; more if its kind's edges leave no room for drawn inputs."""
 SHOWN = 2
 _DRAWS = 60
-"""Most inputs drawn for one task."""
+"""Maximum inputs drawn for one task."""
 _TRIES = 30
-"""A kind counts as exhausted after this many draws in a row gave nothing new."""
+"""A kind counts as exhausted after this many consecutive draws without a new problem."""
 
 
 def load(rest: str = "") -> Iterator[Task]:
@@ -111,7 +111,7 @@ def task_of(kind: ProblemKind, problem: Problem, r: Random, split: Split | None 
 def cases_of(problem: Problem, r: Random) -> list[StdioCase]:
     """Shown cases with different outputs, then hidden ones: the edges and drawn inputs, without repeated inputs.
 
-    As far as the inputs allow, no output is that of more than half of the tests, so a constant answer fails clearly.
+    If the inputs allow it, no output is shared by more than half of the tests, so a constant answer clearly fails.
     """
     run = compiled(problem.program)
     edges = {stdin: run(stdin) for stdin in problem.edges}

@@ -39,7 +39,7 @@ FORMAT = "unified-diff"
 _DRAWS = 60
 """Inputs drawn for a function."""
 _SHORT = 68
-"""Most characters of a call and of a message."""
+"""Maximum characters of a call and of a message."""
 _STATEMENTS = (
     "A test of `{package}` fails:\n{why}\nFind the bug and mend it.",
     "{why}\nOne line of the package `{package}` is wrong. Find it and mend it.",
@@ -141,7 +141,8 @@ def _changed(right: str, broken: str) -> int | None:
 def _cases(
     repository: ToyRepository, function: ToyFunction, wrong: str, r: Random
 ) -> tuple[_Case | None, list[_Case] | None]:
-    """A case that shows the bug, and hidden cases: two that show it and up to two that do not; None if too few."""
+    """A case that shows the bug, and hidden cases: two that show it and up to two that do not; None if there are too
+    few."""
     as_right, as_wrong = repository.called(function.source, function), repository.called(wrong, function)
     bad: dict[str, _Case] = {}
     good: dict[str, _Case] = {}

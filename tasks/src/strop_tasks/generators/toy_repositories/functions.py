@@ -1,8 +1,8 @@
 """The functions of toy repositories, and the faults that each can have.
 
 In a template $thing, $things, $field and $other are words of the domain, $n and $m two different numbers, $sep and $bad
-two different separators, $CONSTANT and $WRONG two constants of the package's settings. The docstring tells what is
-right.
+two different separators, $CONSTANT and $WRONG two constants of the package's settings. The docstring describes the
+correct behaviour.
 """
 
 from collections.abc import Mapping

@@ -75,7 +75,7 @@ class ToyRepository:
         return "".join(f"{name} = {value}\n" for name, value in self.constants.items())
 
     def files(self) -> dict[str, str]:
-        """All files but the tests, in their correct form."""
+        """All files except the tests, in their correct form."""
         return {
             "pytest.ini": f"[pytest]\npythonpath = {self.folder.rstrip('/') or '.'}\n",
             self.path("__init__"): f'"""The {self.domain.name}."""\n',

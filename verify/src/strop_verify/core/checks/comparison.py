@@ -30,7 +30,7 @@ class EditCheck(CheckBase):
     tolerance: list[str] = Field(default_factory=list, exclude_if=not_)
     """Where the edit may differ from the files: names of switches of `strop_verify.edits.Tolerance`."""
     judge: "Check | None" = Field(default=None, exclude_if=not_)
-    """What judges the edited file at `path`, or all edited files where it is a *project* check; None = the edited
+    """What judges the edited file at `path`, or all edited files where it is a *project* check; None: the edited
     files are compared with the oracle's."""
     path: str = Field(default="", exclude_if=not_)
 
@@ -111,7 +111,7 @@ class NextEditCheck(CheckBase):
     next: list[str]
     """The window after the next edit; unchanged if silence is right."""
     goal: list[str]
-    """The window when everything is done."""
+    """The window at the end of all edits."""
 
     @property
     def due(self) -> bool:
@@ -178,7 +178,7 @@ HALVES = ("score-files", "score-lines")
 
 
 class WorldCheck(CheckBase):
-    """The answer's calls, a line of JSON each, are made in the initial world; then its state is compared.
+    """The answer's calls, one line of JSON each, are made in the initial world, then its state is compared.
 
     An answer passes if one of the goals is met and everything else is unchanged.
     """

@@ -39,7 +39,7 @@ class PytestCheck(CheckBase):
         return any(shares_process(text, imported(text, module)) for text in texts)
 
     def beyond_values(self) -> bool:
-        return True  # what an object of the answer holds comes as a copy
+        return True  # contents of an answer's object are passed as a copy
 
     def test_count(self) -> int:
         return len(self.tests)
@@ -62,15 +62,15 @@ class ProjectCheck(CheckBase):
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "project"}
     kind: Literal["project"] = "project"
     project: str
-    """Packed snapshot of the project: a .tar.gz of its files, named by `strop build`, or a data URI that holds one."""
+    """Packed snapshot of the project: a .tar.gz of its files, named by `strop build`, or a data URI with one."""
     digest: str
-    """Content hash of the snapshot's files; with another one the verdict is *error*."""
+    """Content hash of the snapshot's files; if it differs, the verdict is *error*."""
     packages: str = Field(default="", exclude_if=not_)
     """Folder of packages that its tests import, in front of those of the Python that runs Strop (`strop build env`)."""
     files: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
-    """Path to text of what differs from the snapshot."""
+    """Path to text of files that differ from the snapshot."""
     removed: list[str] = Field(default_factory=list, exclude_if=not_)
-    """Paths of the snapshot that are not there."""
+    """Paths of the snapshot that are missing."""
     failing: list[str]
     """Tests that fail before the task is solved; each must be reported as passed."""
     passing: list[str] = Field(default_factory=list, exclude_if=not_)
@@ -84,8 +84,8 @@ class ProjectCheck(CheckBase):
 
 
 class WorkspaceCheck(CheckBase):
-    """Tests that run in a repository which the task names. They judge where it is in a container image; else they are
-    carried as data.
+    """Tests that run in a repository named by the task. They judge if it is in a container image; else they are only
+    data.
     """
 
     answer = "patch"
@@ -102,7 +102,7 @@ class WorkspaceCheck(CheckBase):
     files: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     """Trusted files by relative path."""
     argv: list[str] = Field(default_factory=list, exclude_if=not_)
-    """What runs the tests."""
+    """The command that runs the tests."""
     failing: list[str] = Field(default_factory=list, exclude_if=not_)
     """Tests that fail before and must pass after (FAIL_TO_PASS)."""
     passing: list[str] = Field(default_factory=list, exclude_if=not_)
@@ -111,7 +111,7 @@ class WorkspaceCheck(CheckBase):
     def toolchain(self, language: str) -> str:
         if not self.image:
             raise VerificationError(
-                "a check of kind workspace is judged in a container image, and this one names none"
+                "a check of kind workspace is judged in a container image, but this one names none"
             )
         return super().toolchain(language)
 
@@ -120,7 +120,7 @@ class WorkspaceCheck(CheckBase):
         return "same-process"
 
     def strength(self) -> str:
-        return "the repository's own tests" if self.image else "carried, not judged"
+        return "the repository's own tests" if self.image else "stored, not judged"
 
     def test_count(self) -> int:
         return len(self.failing) + len(self.passing) or int(bool(self.argv))

@@ -115,7 +115,7 @@ def _hides_equality(node: Node, macros: set[str]) -> bool:
 
 
 def _spread(root: Node, names: Iterable[str]) -> set[str]:
-    """These names and the types whose definitions use them, directly or not."""
+    """These names and the types whose definitions use them, directly or indirectly."""
     found, waiting = set(names), list(names)
     if not waiting:
         return found

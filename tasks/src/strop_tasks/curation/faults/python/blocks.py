@@ -44,7 +44,7 @@ def _not_augmented(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("dropped-statement")
 def _dropped_statement(routine: Routine) -> Iterator[Edit]:
-    """A call, an assignment to what is known already, or a loop left out."""
+    """A call, an assignment to a known name, or a loop left out."""
     bound = [routine.string(n) for n in routine.all("identifier")]
     for node in routine.all("expression_statement"):
         inner = node.named_children[0] if node.named_children else None
@@ -61,7 +61,7 @@ def _dropped_statement(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("dropped-guard")
 def _dropped_guard(routine: Routine) -> Iterator[Edit]:
-    """An `if` left out: a base case, a check of what is given, a `continue`."""
+    """An `if` left out: a base case, a check of the input, a `continue`."""
     for node in routine.all("if_statement"):
         if not node.children_by_field_name("alternative"):
             yield _without(routine, node)
@@ -134,7 +134,7 @@ def _moved_out(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("swapped-statements")
 def _swapped_statements(routine: Routine) -> Iterator[Edit]:
-    """Two neighbouring lines the other way round."""
+    """Two neighbouring lines swapped."""
     for block in routine.all("block"):
         lines = [n for n in block.named_children if n.type == "expression_statement" and _rows(n) == 1]
         for first, second in itertools.pairwise(lines):

@@ -54,7 +54,7 @@ PYTHON.rule("counted-from-one", at=_ENUMERATED.format("(_) @a (_) @b ."), cut="a
 
 
 def _calls(routine: Routine) -> Iterator[tuple[Node, Node, list[Node]]]:
-    """(call, what is called, its arguments without comments)."""
+    """(call, callee, its arguments without comments)."""
     for node, function, arguments in having(routine.all("call"), "function", "arguments"):
         if arguments.type == "argument_list":
             yield node, function, [n for n in arguments.named_children if n.type != "comment"]

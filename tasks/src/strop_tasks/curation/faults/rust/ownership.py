@@ -125,7 +125,7 @@ def _use_after_move(source: Source) -> Iterator[Edit]:
 
 @RUST.add("move-out-of-borrow", "moves")
 def _move_out_of_borrow(source: Source) -> Iterator[Edit]:
-    """`let kept = *x;` of a reference to what cannot be copied."""
+    """`let kept = *x;` of a reference to a value that cannot be copied."""
     for body, name, kind in parameters(source):
         if kind.startswith("&") and re.sub(r"^&(mut )?", "", kind).startswith(_OWNED):
             for node in statements_with(source, body, name):

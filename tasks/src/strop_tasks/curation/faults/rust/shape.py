@@ -34,7 +34,7 @@ RUST.rule(
 
 @RUST.add("misspelt-name", "names")
 def _misspelt_name(source: Source) -> Iterator[Edit]:
-    """A variable with two letters the wrong way round."""
+    """A variable with two letters swapped."""
     for _, body in having(source.all("function_item"), "body"):
         for node in source.inner(body, "identifier"):
             text, parent = source.string(node), source.parent(node)

@@ -1,1 +1,1 @@
-"""The kinds of problems, a module a topic."""
+"""The kinds of problems, one module per topic."""

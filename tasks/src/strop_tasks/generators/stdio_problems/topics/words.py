@@ -74,7 +74,7 @@ def frequent(r: Random) -> Problem:
 
 @kind(3)
 def grouped_words(r: Random) -> Problem:
-    """Words grouped by a property, a group a line."""
+    """Words grouped by a property, one group per line."""
     what, key = r.choice(
         [
             ("first letter", "w[0]"),

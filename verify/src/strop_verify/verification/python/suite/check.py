@@ -45,7 +45,7 @@ class SuiteReport(TesterReport):
         self.tests: dict[str, TestResult] = {}
         self.uncollected = ""
         self.said: dict[str, str] = {}
-        """By test, what objects of the answer said, as `SuiteCalls.said` has it, one a line."""
+        """By test, what objects of the answer said, as `SuiteCalls.said` has it, one per line."""
         self.calls: dict[str, list[str]] = {}
         self.before: dict[str, list[int]] = {}
         """By test, for each of these, but objects that were new, how many of its calls came before."""
