@@ -164,6 +164,16 @@ def test_evalplus_agrees_with_itself_but_for_the_cheat(tmp_path: Path) -> None:
     assert ours[:6] == [passed, failed, failed, failed, ("pass", "fail"), passed]
     assert [n for n in range(164) if ours[n] != theirs[n]] == [3] and theirs[3] == passed
 
+    # A row that Strop cannot read ends the command, although a thread of EvalPlus would wait for its answer.
+    env["HUMANEVAL_OVERRIDE_PATH"] = str(
+        write(tmp_path / "odd.jsonl", [{**row, "atol": True} for row in rows])
+    )
+    words = ("--dataset", "humaneval", "--samples", write(tmp_path / "odd-samples.jsonl", samples))
+    done = evalplus.run(
+        "python", "-m", "strop.neighbours.evalplus", *words, cwd=tmp_path, env=env, timeout=200
+    )
+    assert done.returncode == 2 and "error: task HumanEval/" in done.stderr and "atol" in done.stderr
+
 
 @pytest.mark.skipif(not BIGCODE.is_dir(), reason="STROP_TEST_BIGCODE names no checkout of the harness")
 def test_bigcode(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ limits of an answer are those of `strop.neighbours.evaluators`, where EvalPlus h
 """
 
 import json
+import os
+import sys
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -15,6 +17,7 @@ import evalplus.evaluate
 from evalplus.data.mbpp import mbpp_serialize_inputs
 
 from strop.neighbours.evaluators import submit, task_of, verdict_of
+from strop_verify.core.errors import StropError
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome
 
@@ -73,7 +76,11 @@ def _task(row: str) -> Task:
 def main() -> None:
     """The command."""
     evalplus.evaluate.check_correctness = check_correctness
-    evalplus.evaluate.main()
+    try:
+        evalplus.evaluate.main()
+    except StropError as error:
+        print(f"error: {error}", file=sys.stderr, flush=True)
+        os._exit(2)  # a thread of EvalPlus waits for the answers that are left, for ever
 
 
 if __name__ == "__main__":
