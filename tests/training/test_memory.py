@@ -22,7 +22,7 @@ from strop.policies.model_shape import PUBLISHED, ModelShape
 from strop.training import machine
 from strop.training.backend import TrainingBackend
 from strop.training.learner import Learner
-from strop.training.machine import Comparison, memory, plan_lines, ram_here
+from strop.training.machine import Comparison, memory, plan_lines, precision, ram_here
 from strop.training.memory import DevicePlan, memory_plan
 from strop.training.ranks import Ranks
 from strop_verify.core.rollout import Batch, Sample
@@ -323,6 +323,21 @@ def test_what_is_planned_is_held_against_this_machine(tmp_path: Path) -> None:
     assert warning.startswith("memory: the run may need ")
     remedy = warning.rpartition(" with ")[2].split()
     assert remedy[0].startswith("optim.micro_batch_tokens=") and not found(*remedy).warnings
+
+
+@pytest.mark.parametrize("key", ["model.dtype", "model.compute_dtype", "model.sampling_dtype"])
+def test_types_that_the_cpu_has_no_instructions_for(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    slow, fast = (machine.Device(False, 2**34, 2**34, bfloat16) for bfloat16 in (False, True))
+    recipe = recipe_of("model.lora.rank=8", f"{key}=bfloat16")
+    monkeypatch.setattr(machine.Device, "here", lambda _: slow)
+    (warning,) = precision(recipe).warnings
+    remedy = warning.partition("; set ")[2].partition(",")[0]
+    assert remedy == f"{key}=auto" and not precision(recipe_of(remedy)).warnings
+    assert not precision(load_recipe([ROOT / "src/strop/recipes/start/recipe.yaml"], [])).warnings
+    assert "bfloat16" not in dict(machine._ways(recipe, slow, plan())).values()
+    monkeypatch.setattr(machine.Device, "here", lambda _: fast)
+    assert not precision(recipe).warnings
+    assert "bfloat16" in dict(machine._ways(recipe, fast, plan())).values()
 
 
 def test_a_model_that_nobody_knows(tmp_path: Path) -> None:

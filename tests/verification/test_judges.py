@@ -264,6 +264,23 @@ HELPED = AssertsCheck(
 )
 
 
+@pytest.mark.parametrize(
+    "check",
+    [
+        CasesCheck(entry_point="\u00b5s", cases=[Case(args=[2], expected=2_000_000)]),
+        CasesCheck(entry_point="Solution().\u00b5s", cases=[Case(args=[2], expected=2_000_000)]),
+        AssertsCheck(entry_point="\u00b5s", code="assert \u00b5s(2) == 2_000_000"),
+        AssertsCheck(
+            entry_point="s", helpers=["\u00b5s"], code="assert s(2_000_000) == \u00b5s(2) // 1_000_000"
+        ),
+    ],
+)
+def test_names_are_found_as_python_normalises_them(python: PythonToolchain, check: Any) -> None:
+    answer = "def \u00b5s(n):\n    return n * 1_000_000\n\ndef s(n):\n    return n // 1_000_000\n"
+    verdict = judge(python, check, answer)
+    assert verdict.passed, verdict
+
+
 def test_helpers_are_called_and_nothing_else_is_seen(python: PythonToolchain) -> None:
     honest = "def g(x): return x + 1\ndef f(x): return x + 2\ndef check(x): raise ValueError"
     assert judge(python, HELPED, honest).passed

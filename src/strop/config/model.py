@@ -33,8 +33,8 @@ class ModelConfig(Section):
     revision: str | None = None
     """Branch, tag or commit on the Hub; null takes the default branch."""
     dtype: DType = "float32"
-    """Type of the trained weights. float32 keeps small updates (lr 1e-6) that bfloat16 rounds away; auto takes the
-    checkpoint's."""
+    """Type of the trained weights. float32 keeps small updates (lr 1e-6) that bfloat16 rounds away; auto is
+    bfloat16 where the hardware has it."""
     compute_dtype: DType = "auto"
     """Precision of the update's forward and backward pass (autocast); auto is bfloat16 where the hardware has it."""
     sampling_dtype: DType = "auto"

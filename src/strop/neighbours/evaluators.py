@@ -14,9 +14,9 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Verdict
 from strop_verify.sandbox.limits import Limits
 
-VERIFIER = OpenedVerifier(None, Limits(cpu_seconds=20, wall_seconds=60))
-"""Opened at the first answer, closed when the process ends. References of HumanEval+ and MBPP+ take longer than a
-recipe allows an answer: hundreds of tests each.
+VERIFIER = OpenedVerifier(None, Limits(cpu_seconds=20, wall_seconds=60, result_bytes=256 << 20))
+"""Opened at the first answer, closed when the process ends. References of HumanEval+ and MBPP+ take longer and
+return more than a recipe allows an answer: hundreds of tests each.
 """
 _FORMATS = ("evalplus", "humaneval", "mbpp", "livecodebench")
 

@@ -24,7 +24,7 @@ class Device:
     total: int
     free: int
     bfloat16: bool
-    """Whether the dtype `auto` means bfloat16."""
+    """Whether it multiplies bfloat16 in hardware, so that the dtype `auto` means it."""
 
     @classmethod
     def here(cls, recipe: Recipe) -> "Device":
@@ -80,6 +80,19 @@ def memory(recipe: Recipe) -> Comparison:
         )
     needed = f"a GPU of {gigabytes(takes)}" if plan.share else gigabytes(takes)
     return Comparison([fact], [f"memory: the run may need {needed}, and {device}; {remedy}"])
+
+
+def precision(recipe: Recipe) -> Comparison:
+    """A warning if this machine has no instructions for the types that the recipe asks for."""
+    device, keys = Device.here(recipe), ("dtype", "compute_dtype", "sampling_dtype")
+    named = [f"model.{key}" for key in keys if getattr(recipe.model, key) == "bfloat16"]
+    if not named or device.gpu or device.bfloat16:
+        return Comparison()
+    slow = "this CPU has no instructions for it: a backward pass takes some hundred times as long, and Ctrl-C waits"
+    auto = " ".join(f"{key}=auto" for key in named)
+    return Comparison(
+        warnings=[f"{', '.join(named)}: bfloat16, and {slow}; set {auto}, which is float32 here"]
+    )
 
 
 def disk(recipe: Recipe, model: ModelFiles, samples: bool) -> Comparison:
@@ -139,7 +152,7 @@ def plan_lines(recipe: Recipe) -> list[str]:
 def _remedy(recipe: Recipe, shape: ModelShape, device: Device) -> str:
     """Settings that make the run fit, cheapest first; those that save under 2 % are left out."""
     now, words = recipe, list[str]()
-    for key, value in _ways(recipe, device.plans(recipe, shape)[0]):
+    for key, value in _ways(recipe, device, device.plans(recipe, shape)[0]):
         changed, before = _with(now, key.split("."), value), device.takes(now, shape)
         if (takes := device.takes(changed, shape)) > 0.98 * before:
             continue
@@ -150,7 +163,7 @@ def _remedy(recipe: Recipe, shape: ModelShape, device: Device) -> str:
     return "take a smaller model, or spread it over several GPUs (launch.engine)"
 
 
-def _ways(recipe: Recipe, plan: DevicePlan) -> Iterator[tuple[str, Any]]:
+def _ways(recipe: Recipe, device: Device, plan: DevicePlan) -> Iterator[tuple[str, Any]]:
     if plan.share:
         best = replace(plan, sleeps=not plan.at_once)
         sleep = [("policy.sleep", True)] if best.sleeps else []
@@ -164,8 +177,9 @@ def _ways(recipe: Recipe, plan: DevicePlan) -> Iterator[tuple[str, Any]]:
         yield "policy.batch_tokens", 65536
     if not recipe.model.lora.rank:
         yield "model.lora.rank", 16
-    yield "model.dtype", "bfloat16"
-    yield "model.quantization", "nf4"
+    if device.gpu or device.bfloat16:
+        yield "model.dtype", "bfloat16"
+        yield "model.quantization", "nf4"
 
 
 def _with(section: Any, path: Sequence[str], value: Any) -> Any:

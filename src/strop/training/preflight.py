@@ -34,7 +34,7 @@ from strop.training.caller_overrides import (
     unseen,
 )
 from strop.training.feed import failed, reference_verdicts, why
-from strop.training.machine import Comparison, disk, memory, quantised_faults
+from strop.training.machine import Comparison, disk, memory, precision, quantised_faults
 from strop.training.sinks import check_sinks
 from strop_verify.core.errors import ConfigError, StropError, UserError
 from strop_verify.core.ids import rng
@@ -276,9 +276,10 @@ class Preflight:
             self._add(disk(self.recipe, self.model, self.samples))
 
     def look_at_memory(self) -> None:
-        """The planned memory against the machine's. It loads torch, so it runs only if nothing else failed."""
+        """The planned memory and types against the machine's. It loads torch: only if nothing else failed."""
         if not self.faults:
             self._add(memory(self.recipe))
+            self._add(precision(self.recipe))
 
     def _add(self, found: Comparison) -> None:
         self.facts += found.facts

@@ -8,7 +8,15 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from strop_verify.core.checks.base import CheckBase, EntryPoint, RevealedTests, SingleTest, one_text, words_of
+from strop_verify.core.checks.base import (
+    CheckBase,
+    EntryPoint,
+    Identifier,
+    RevealedTests,
+    SingleTest,
+    one_text,
+    words_of,
+)
 from strop_verify.core.checks.beyond_values import UNREADABLE, beyond_values, shares_process, tree_of
 from strop_verify.core.ids import canonical_json
 from strop_verify.core.test_code import never_fails
@@ -26,7 +34,7 @@ class AssertsCheck(CheckBase):
     kind: Literal["asserts"] = "asserts"
     entry_point: EntryPoint
     code: str
-    helpers: list[str] = Field(default_factory=list, exclude_if=not_)
+    helpers: list[Identifier] = Field(default_factory=list, exclude_if=not_)
     """Further functions of the answer that the test code may call; other names of the answer are hidden."""
     preamble: str = Field(default="", exclude_if=not_)
     """Python code that is put above every answer, as the original grader does."""

@@ -6,6 +6,7 @@ is a Literal of its name, and `toolchains` names what judges it (docs/api.md).
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
@@ -40,7 +41,13 @@ def _entry_point(name: str) -> str:
     return name
 
 
-EntryPoint = Annotated[str, AfterValidator(_entry_point)]
+def _identifier(name: str) -> str:
+    return unicodedata.normalize("NFKC", name)
+
+
+Identifier = Annotated[str, AfterValidator(_identifier)]
+"""A name of Python code, in the form NFKC, into which Python brings the names that it compiles."""
+EntryPoint = Annotated[Identifier, AfterValidator(_entry_point)]
 """Name of the answer's function, or of the method of its class `Solution`; `Solution().NAME` is read as NAME."""
 
 
