@@ -113,7 +113,7 @@ def test_what_a_site_says_wrong_is_said_at_once(tmp_path: Path) -> None:
     faults = "\n".join(sorted(caught.value.faults))
     assert faults.count("\n") == 1 and "'four'" in faults and "did you mean partition?" in faults
     file.write_text("sbatch: ['qos=long']\n")
-    with pytest.raises(ConfigError, match="no option of sbatch"):
+    with pytest.raises(ConfigError, match="is not an sbatch option"):
         read_site(file)
     with pytest.raises(UserError, match="sizes are small, medium and large"):
         read_site(tmp_path / "smal")

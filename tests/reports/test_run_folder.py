@@ -65,7 +65,7 @@ def test_existing_folder_is_refused_with_every_remedy_and_left_alone(tmp_path):
 def test_a_supervised_run_is_not_resumed_and_nobody_is_told_to(run):
     run.append_metrics({"step": 1, "steps": 2, "loss": 0.7})
     run.close()
-    with pytest.raises(UserError, match="which cannot resume"):
+    with pytest.raises(UserError, match="which cannot be resumed"):
         RunFolder.resume(run.path)
     with pytest.raises(UserError) as caught:
         RunFolder.check_free(run.path, overwrite=False)

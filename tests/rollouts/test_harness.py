@@ -167,7 +167,7 @@ while True:
 """
     found = play(verifier, command=["python", "-c", code], turns=2, seconds=900.0)
     assert found.verdict and found.verdict.passed and len(found.turns) == 2
-    assert "asked on" in found.turns[-1].events[-1].result
+    assert "kept asking" in found.turns[-1].events[-1].result
 
 
 def test_the_last_message_may_be_the_answer(verifier: Any) -> None:

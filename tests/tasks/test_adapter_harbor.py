@@ -121,7 +121,7 @@ def test_what_cannot_be_carried_is_named_and_the_rest_goes_through(tmp_path: Pat
         lines,
         (
             "a-link/passwd: a link",
-            "b-pipe/pipe: no regular",
+            "b-pipe/pipe: not a regular",
             "task.toml: ",
             "no instruction.md",
             "no tests/test.sh",

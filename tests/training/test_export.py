@@ -146,7 +146,7 @@ def test_what_cannot_be_exported_is_said_in_a_line(six_steps: Path, adapted: Pat
         ((six_steps, "--adapter"), "leave out --adapter"),
         ((six_steps, "--checkpoint", 5), "has no checkpoint 5; checkpoints: 4, 6"),
         ((six_steps, "--push", "a/b/c"), "--push a/b/c: Repo id must be"),
-        ((adapted, "--adapter", "--push", "a/b"), "a folder of this machine"),
+        ((adapted, "--adapter", "--push", "a/b"), "a folder on this machine"),
     ):
         done = strop("export", *words, "-o", tmp_path / "out")
         assert done.returncode == 2 and said in done.stderr, done.stderr

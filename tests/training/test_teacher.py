@@ -230,7 +230,7 @@ def test_two_processes_learn_what_one_does(peaked_model: Path, teacher: Path, tm
     [
         (["grpo.teacher.weight=1"], "name a teacher"),
         (["grpo.teacher.shows=reference", "grpo.refill=true"], "a teacher learns from them"),
-        (["grpo.teacher.name=there", "grpo.teacher.update_rate=0.5"], "of a policy that teaches itself"),
+        (["grpo.teacher.name=there", "grpo.teacher.update_rate=0.5"], "for a policy that teaches itself"),
         (["grpo.teacher.shows=reference", "tasks.environment=feedback"], "several turns"),
     ],
 )

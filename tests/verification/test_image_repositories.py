@@ -164,7 +164,7 @@ def test_what_cannot_be_judged_is_an_error_by_name(task, judge, store, tmp_path)
     files = [Entry(f"testbed/{name}", text=text) for name, text in FILES.items()]
     layout(tmp_path / "bare", [tar_of(programs()), tar_of(files)])
     for fields, cause in {
-        ("failing", "test_it (shop.tests.Cart)"): "no test of pytest",
+        ("failing", "test_it (shop.tests.Cart)"): "is not a pytest test",
         ("image", "team/cart:1"): "named without its place",
         ("image", ""): "names none",
         ("image", f"oci:{tmp_path}/bare"): "reports no test",
