@@ -1,6 +1,7 @@
 # ruff: noqa: E501
 """The probe: steady tests, lines reached, many variants; and the same for a cargo project."""
 
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -109,6 +110,26 @@ def test_a_project_without_tests_says_why(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("import nowhere_to_be_found\n")
     with open_project(tmp_path) as made, pytest.raises(UserError, match="nowhere_to_be_found"):
         made.tests()
+
+
+def test_what_the_installation_of_a_checkout_wrote_is_named_in_one_line(tmp_path: Path) -> None:
+    """The file is on disk, but git ignores it; the remedy that is told works."""
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/__init__.py").write_text("from shop._version import version\n")
+    (tmp_path / "shop/_version.py").write_text("version = '1'\n")
+    (tmp_path / ".gitignore").write_text("_version.py\n")
+    (tmp_path / "test_it.py").write_text("import shop\n\ndef test_one():\n    assert shop.version\n")
+    for words in (["init"], ["add", "."]):
+        subprocess.run(["git", "-C", tmp_path, *words], check=True, capture_output=True)
+    for asked in (Project.tests, lambda made: made.look(0)):
+        with open_project(tmp_path) as made, pytest.raises(UserError) as told:
+            asked(made)
+        cause, _, remedy = str(told.value).partition("; ")
+        assert cause.endswith("here: test_it.py: ModuleNotFoundError: No module named 'shop._version'")
+        assert "`git add -f`" in remedy
+    subprocess.run(["git", "-C", tmp_path, "add", "-f", "shop/_version.py"], check=True)
+    with open_project(tmp_path) as made:
+        assert made.tests() == ["test_it.py::test_one"]
 
 
 def test_nothing_is_left_behind(tmp_path: Path, family: Callable[..., list[int]]) -> None:

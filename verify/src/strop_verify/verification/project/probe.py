@@ -9,6 +9,7 @@
 Every variant runs in its own jailed process on a fresh copy of the project.
 """
 
+import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -38,6 +39,10 @@ PIECE = 100
 PIECE_SECONDS = 120.0
 """CPU seconds for such a process; tests that have not run by then are not used."""
 _MOST_ENDED = 5
+_MISSING = (
+    "; install what the project needs beside Strop, and `git add -f` what its installation writes into the folder: "
+    "of a checkout the files that git tracks are taken"
+)
 _T = TypeVar("_T")
 
 
@@ -101,7 +106,7 @@ class Project:
             first = every[0]
             steady = [n for n in first.results if all(run.passed(n) for run in every)]
             if not steady:
-                why = first.uncollected or (first.stop[1] if first.stop else "")
+                why = _cause(first.uncollected) or (first.stop[1] if first.stop else "")
                 why = why or _one_failure(first.results)
                 raise UserError(f"the project has no test that passes here: {why or 'none was found'}")
             self.baseline = {name: first.results[name] for name in steady}
@@ -133,9 +138,8 @@ class Project:
             tell("collecting tests")
             run = self._awaited([self._submit(_collected, 0)], lambda _: tell("collecting tests"))[0]
             every, self.lost = list(run.collected), run.files_uncollected
-            why = " ".join(run.uncollected.split())[:400]
             if self.lost:
-                tell(f"{self.lost} files of tests cannot be collected: {why}")
+                tell(f"{self.lost} files of tests cannot be collected: {_cause(run.uncollected)}")
             if not every:
                 raise UserError(f"the project has no test that passes here: {self._uncollected()}")
             self.collected = {name: number for number, name in enumerate(every)}
@@ -254,7 +258,7 @@ class Project:
 
     def _uncollected(self) -> str:
         run = self._submit(lambda backend: backend.run(RunRequest(collect=True)), 0).result()
-        return run.uncollected or (run.stop[1] if run.stop else "") or "none was found"
+        return _cause(run.uncollected) or (run.stop[1] if run.stop else "") or "none was found"
 
 
 def open_project(
@@ -300,6 +304,13 @@ def _pieces(tests: Sequence[str], most: int) -> list[list[str]]:
 
 def _one_failure(results: Results) -> str:
     return next((f"{name}: {result.message}" for name, result in results.items() if result.message), "")
+
+
+def _cause(uncollected: str) -> str:
+    """The file and the error of pytest's report on a file that cannot be collected, with a missing module's remedy."""
+    said = re.findall(r"^E +(.+)", uncollected, re.MULTILINE)
+    cause = f"{uncollected.partition(':')[0]}: {said[-1]}" if said else " ".join(uncollected.split())[:400]
+    return cause + _MISSING if "No module named" in cause else cause
 
 
 def _complete(run: ProjectRun, asked: list[str]) -> Results:
