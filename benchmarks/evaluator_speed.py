@@ -1,4 +1,4 @@
-"""Answers a second of `evalplus.evaluate` with its own judge and with Strop's, on the same samples, in turns.
+"""Answers a second of `evalplus.evaluate` with its own judge and then with Strop's, on the same samples.
 
     python benchmarks/evaluator_speed.py PYTHON FILE.jsonl ... [--mutants 1] [--parallel 2] [--json FILE]
 
@@ -13,6 +13,7 @@ import os
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ def measured(python: Path, release: Path, limit: int, parallel: int) -> dict[str
         seconds, verdicts = {}, {}
         for judge in JUDGES:
             seconds[judge], verdicts[judge] = judged(judge, "all", references + wrong)
-    same = len({*map(tuple, verdicts["EvalPlus"])} & {*map(tuple, verdicts["Strop"])})
+    same = (Counter(verdicts["EvalPlus"]) & Counter(verdicts["Strop"])).total()
     return {"set": release.name, "answers": len(verdicts["Strop"]), "seconds": seconds, "same": same}
 
 
