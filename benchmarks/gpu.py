@@ -9,9 +9,9 @@ part is a separate process with a deadline, so a failure is reported and does no
     train tiny     a Llama with random weights, trained for a few steps on judged answers
     train          SmolLM2-135M-Instruct with Strop, the demo's recipe without stop strings: seconds per step
     train TRL      the same model, prompts, sizes and rewards with a plain TRL script with its defaults (step_time.py)
-    transformers   sampling with that engine: tokens per second; then the difference of its log-probabilities from those
-                   that the update computes, in the machine's usual type and in float32, by weights given to it by
-                   `update`
+    transformers   sampling with that engine: tokens per second, on a GPU also without CUDA graphs; then the difference
+                   of its log-probabilities from those that the update computes, in the machine's usual type and in
+                   float32, by weights given to it by `update`
     vllm           the same with vLLM, if it is installed
 
 The output is one JSON object and one table. Memory is torch's peak allocation on the GPU or, without one, the process's
@@ -203,12 +203,20 @@ def sampled(size: Size, engine: str, dtype: Any) -> Result:
     )
     prompts = [tokenizer.encode(text.format(row // 8, row // 8)) for row in range(size.rows)]
     rates = []
-    for number in range(2):  # the first warms up
+
+    def timed_answers(number: int) -> Result:
         started = time.perf_counter()
         seeds = range(number * size.rows, (number + 1) * size.rows)
         done = dict(answers(policy, prompts, seeds, SamplingParams(max_tokens=size.tokens)))
         count = sum(len(completion.token_ids) for completion in done.values())
         rates.append(count / (time.perf_counter() - started))
+        return done
+
+    timed_answers(0)  # warms up
+    done = timed_answers(1)
+    ways = (
+        without_graphs(policy, lambda: timed_answers(1) and rates.pop()) if engine == "transformers" else {}
+    )
     some = range(min(16, size.rows))
     gaps = gaps_of(model, tokenizer, [(prompts[row], done[row]) for row in some], dtype)
     if not len(gaps) or not float(gaps.mean()) <= MEAN_GAP:
@@ -218,9 +226,23 @@ def sampled(size: Size, engine: str, dtype: Any) -> Result:
     return {
         "rows": size.rows,
         "tokens_a_second": round(rates[-1], 1),
+        **ways,
         "gap_mean": float(f"{float(gaps.mean()):.2g}"),
         "gap_max": float(f"{float(gaps.max()):.2g}"),
     }
+
+
+def without_graphs(policy: Any, timed: Callable[[], float]) -> Result:
+    """How the policy decodes; if by CUDA graphs, its tokens per second without them."""
+    from strop.policies.decode_batch import DecodeBatch
+    from strop.policies.graph_batch import GraphBatch
+
+    found: Result = {"way": policy.proof.way, **policy.proof.left}
+    if policy._decoder is GraphBatch:
+        policy._decoder = DecodeBatch
+        policy._free()
+        found["tokens_a_second_without_graphs"] = round(timed(), 1)
+    return found
 
 
 def opened(engine: str, model: Any, tokenizer: Any, size: Size, dtype: Any) -> Any:

@@ -172,6 +172,9 @@ class _Prompts:
 class DecodeBatch(DecodedRows):
     """See the module's docstring."""
 
+    _compact_at = COMPACT
+    _cache_kind = RowCache
+
     def __init__(self, model: PreTrainedModel, pad_id: int) -> None:
         super().__init__(model, pad_id)
         self._shared: SharedPrompts
@@ -224,7 +227,7 @@ class DecodeBatch(DecodedRows):
             self._cache.add(len(requests), room)
         else:
             self.logits, self._positions = logits, positions
-            self._cache = RowCache(len(prompts.keys), room, len(requests))
+            self._cache = self._cache_kind(len(prompts.keys), room, len(requests))
         self._shared, self._prompt_of = SharedPrompts.of_rows(
             prompts.keys, prompts.values, prompts.mask, prompt_of
         )
@@ -237,17 +240,28 @@ class DecodeBatch(DecodedRows):
         if not self.live:
             self.rows = []
             return
-        own = self._cache.own_mask(self._device)
         with grouped(), asking(self._layers, unwanted) if len(self.rows) <= FEW else nullcontext():
-            self.logits = self._model(
-                input_ids=self._tokens[:, None],
-                position_ids=self._positions[:, None] + self._cache.lengths[:, None].to(self._device),
-                past_key_values=self._cache,
-                use_cache=True,
-                shared_prompts=replace(self._shared, own=own),
-                logits_to_keep=1,
-            ).logits[:, -1]
+            self.logits = self._computed()
         self._cache.advanced()
+
+    def _computed(self) -> torch.Tensor:
+        """(R, V) logits after the tokens just chosen, which are appended to the cache."""
+        own = self._cache.own_mask(self._device)
+        return self._logits_after(self._tokens, self._cache.lengths.to(self._device), own)
+
+    def _logits_after(
+        self, tokens: torch.Tensor, places: torch.Tensor, own: torch.Tensor | None
+    ) -> torch.Tensor:
+        """(R, V) logits after tokens (R,), each at its place (R,) among its row's own. own: see `SharedPrompts`."""
+        out = self._model(
+            input_ids=tokens[:, None],
+            position_ids=(self._positions + places)[:, None],
+            past_key_values=self._cache,
+            use_cache=True,
+            shared_prompts=replace(self._shared, own=own),
+            logits_to_keep=1,
+        )
+        return out.logits[:, -1]
 
     def _compact(self, *, always: bool = False) -> None:
         """Removes finished rows if that pays, or if `always`."""
@@ -257,7 +271,7 @@ class DecodeBatch(DecodedRows):
             self._draws = self._draws if live else []
             return
         full = self._cache.longest + 1 >= self._cache.room  # or finished rows would overflow
-        if not (always or full or len(live) <= COMPACT * len(self.rows) or len(live) <= FEW):
+        if not (always or full or len(live) <= self._compact_at * len(self.rows) or len(live) <= FEW):
             return
         keep = torch.tensor(live, device=self._device)
         self._cache.select(keep)

@@ -151,8 +151,10 @@ class RowLayer(CacheLayerMixin):
 class RowCache(Cache):
     """One `RowLayer` per layer of the model. lengths: (R,) int64, cached tokens of each row."""
 
+    _layer_kind: type[RowLayer] = RowLayer
+
     def __init__(self, layers: int, room: int, rows: int) -> None:
-        super().__init__(layers=[RowLayer(self) for _ in range(layers)])
+        super().__init__(layers=[self._layer_kind(self) for _ in range(layers)])
         self.room = room
         self._set(torch.zeros(rows, dtype=torch.long))
 

@@ -4,6 +4,7 @@ The plain pass computes one text alone, without a cache, padding or code of ours
 short texts of random tokens before it is used, and on texts beyond the model's windows if a run has such.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from strop.policies.attention import (
 )
 from strop.policies.cohorts import CohortBatch
 from strop.policies.decode_batch import DecodeBatch, DecodedRow, DecodedRows, Decoder
+from strop.policies.graph_batch import GraphBatch, GraphWarning
 from strop_verify.core.errors import UserError
 from strop_verify.core.protocols import Request
 from strop_verify.core.rollout import SamplingParams
@@ -213,6 +215,8 @@ def _found(model: PreTrainedModel, pad_id: int, longest: int) -> tuple[Decoder, 
     ways: dict[str, Decoder] = {}
     seen, context = watch(model), getattr(model.config.get_text_config(), "max_position_embeddings", None)
     if seen is not None and all(context and context <= window for window in seen.windows):
+        if model.device.type == "cuda":
+            ways["shared prompts, CUDA graphs"] = GraphBatch
         ways["shared prompts"] = DecodeBatch
     ways["the model's cache, padded"] = partial(CohortBatch, kind="padded")
     ways["the model's cache, prompts of one length"] = partial(CohortBatch, kind="even")
@@ -228,7 +232,8 @@ def _found(model: PreTrainedModel, pad_id: int, longest: int) -> tuple[Decoder, 
             texts.append(Text(ids, start, plain_rows(model, ids, start)))
         return [found for _, found in rows], texts
 
-    with at_rest(model), torch.no_grad():
+    with at_rest(model), torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error", GraphWarning)
         return first_right(model, ways, tried, "sampling", longest)
 
 
