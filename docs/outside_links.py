@@ -1,11 +1,22 @@
-"""For MkDocs: links out of docs/ (examples, the README) have no page here and become names of files."""
+"""For MkDocs: links out of docs/ (examples, the README) have no page here and become names of files. The search shows
+pages that explain before lists of all names.
+"""
 
 import re
 from typing import Any
 
+RANKS = {
+    "tutorials/own-task.md": 3.0, "rewards.md": 2.0, "report.md": 2.0, "search.md": 3.0, "trouble.md": 1.5,
+    "attacks.md": 0.5, "reference/": 0.3,
+}  # fmt: skip
+"""Weight in the search of pages, or of those in a folder, relative to others."""
+
 
 def on_page_markdown(markdown: str, *, page: Any, **_: object) -> str:
     """The page with such links as text; of a page in a folder, links to the folder above stay."""
+    boost = next((rank for name, rank in RANKS.items() if page.file.src_uri.startswith(name)), None)
+    if boost is not None:
+        page.meta["search"] = {"boost": boost}
     depth = page.file.src_uri.count("/")
     outside = re.compile(rf"\[([^\]]+)\]\((?:\.\./){{{depth + 1}}}([^)]+)\)")
     return outside.sub(
