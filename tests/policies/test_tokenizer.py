@@ -208,6 +208,25 @@ def test_plain_ids_are_decoded_as_ever_whole_characters_or_not(kind, numbers):
     assert tokenizer.decode(ids) == whole.partition("a")[2]
 
 
+@pytest.mark.parametrize("kind", [*KINDS, "smol"])
+@given(st.data())
+def test_a_string_that_is_new_in_a_text_has_its_last_letter_in_the_newest_piece(smol, kind, data):
+    tokenizer = smol if kind == "smol" else tagged(kind, GEMMA, True)
+    texts = st.sampled_from(
+        ["x", " ", "\n", "a = f(x)\n", "h\u00e9", "\u6f22\u5b57", "\U0001f642", "<think>"]
+    )
+    parts = data.draw(st.lists(texts.map(tokenizer.encode) | st.lists(st.integers(0, 255)), max_size=8))
+    ids = [number for part in parts for number in part]
+    whole = tokenizer.decode(ids)
+    for _ in range(5):
+        start = data.draw(st.integers(0, max(0, len(whole) - 1)))
+        stop = whole[start : start + data.draw(st.integers(1, 4))]
+        found = [stop in tokenizer.decode(ids[:count]) for count in range(len(ids) + 1)]
+        for before, here, token in zip(found, found[1:], ids, strict=False):
+            piece = tokenizer.piece(token)
+            assert before or not here or "\ufffd" in piece + stop or stop[-1:] in piece
+
+
 def test_a_plain_piece_that_ends_answers_is_text_elsewhere():
     inner = byte_tokenizer(None)
     semicolon = inner.convert_tokens_to_ids(";")

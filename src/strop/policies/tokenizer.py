@@ -54,7 +54,7 @@ class HubTokenizer:
 
     def __init__(self, inner: "PreTrainedTokenizerBase", ends: Iterable[int] = ()) -> None:
         """`ends` are the model's own end tokens, see `loading.load_end_ids`."""
-        self.inner = inner
+        self.inner, self._pieces = inner, dict[int, str]()
         self.pad_id = int(inner.pad_token_id or 0)
         added = inner.added_tokens_decoder
         self._control = {
@@ -113,6 +113,18 @@ class HubTokenizer:
         whole = [*anchor, *said]
         text = self.inner.decode(whole, skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return str(text).partition("a")[2] if anchor else str(text)
+
+    def piece(self, token: int) -> str:
+        """All letters that a token may add to a text: alone, and after another; U+FFFD if it may be a part of one."""
+        known = self._pieces.get(token)
+        if known is None:
+            own = [] if token in self._silent else [token]
+            alone, after = (
+                str(self.inner.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False))
+                for ids in (own, [*self._bare("a"), *own])
+            )
+            known = self._pieces[token] = alone + after.partition("a")[2]
+        return known
 
     def vocabulary(self) -> list[str]:
         """The text of each token id, special tokens by name; partial characters appear as U+FFFD."""

@@ -8,7 +8,7 @@ future, computing stops before the next layer, or in a prefill before the next m
 """
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from importlib.util import find_spec
@@ -238,13 +238,20 @@ class TransformersPolicy:
             self._contexts.keep(row.request.play, context)
 
     def _ending(self, row: DecodedRow) -> tuple[str, FinishReason | None]:
-        params = row.request.params
-        ended = row.tokens[-1] in self.tokenizer.eos_ids
-        text = self.tokenizer.decode(row.tokens[:-1] if ended else row.tokens, after=row.request.prompt)
+        request, params, token = row.request, row.request.params, row.tokens[-1]
+        ended, full = token in self.tokenizer.eos_ids, len(row.tokens) == params.max_tokens
+        if not (ended or full or request.ends or request.heard or self._may_stop(token, params.stop)):
+            return "", None  # nobody looks at the text, which takes as long as a step of a small model
+        text = self.tokenizer.decode(row.tokens[:-1] if ended else row.tokens, after=request.prompt)
         if ended:
             return text, "eos"
         if (before := params.before_stop(text)) is not None:
             return before, "stop"
-        if row.request.ends and row.request.ends(text):
+        if request.ends and request.ends(text):
             return text, "stop"
-        return text, "length" if len(row.tokens) == params.max_tokens else None
+        return text, "length" if full else None
+
+    def _may_stop(self, token: int, stop: Sequence[str]) -> bool:
+        """Whether a token can complete one of these strings: it may add the last letter of one."""
+        piece = self.tokenizer.piece(token) if stop else ""
+        return "\ufffd" in piece or any(one[-1:] in piece or "\ufffd" in one for one in stop)
