@@ -37,11 +37,14 @@ class Neighbour:
 
 
 def neighbour(name: str, *packages: str, folder: Path, python: str = sys.executable) -> Neighbour:
-    """The environment of that name, of that Python, with what Strop imports; skips where pip does not get the
-    packages.
+    """The environment of that name, of that Python, with what Strop imports and what suites of tests need;
+    skips where pip does not get the packages.
     """
-    projects = (tomllib.loads((ROOT / part / "pyproject.toml").read_text())["project"] for part in PARTS)
-    needed = (one for project in projects for one in project["dependencies"] if not one.startswith("strop"))
+    projects = [tomllib.loads((ROOT / part / "pyproject.toml").read_text())["project"] for part in PARTS]
+    needed = [one for project in projects for one in project["dependencies"]]
+    for project in projects:  # the extras of evaluators bring it
+        needed += project.get("optional-dependencies", {}).get("suites", [])
+    needed = [one for one in needed if not one.startswith("strop")]
     return Neighbour(made(name, *packages, *dict.fromkeys(needed), folder=folder, python=python))
 
 

@@ -5,6 +5,7 @@ An answer that the grader failed to judge is no wrong answer: `verdict_of` raise
 
 from collections.abc import Mapping
 from concurrent.futures import Future
+from importlib.util import find_spec
 from typing import Any
 
 from strop.rollouts.trl_reward import OpenedVerifier
@@ -38,7 +39,9 @@ def harness_task(doc: Mapping[str, Any]) -> Task:
 
 
 def submit(task: Task, program: str) -> "Future[Verdict]":
-    """Has a program judged, beside others."""
+    """Has a program judged, beside others. Raises UserError without pytest, which some answers need to be judged."""
+    if find_spec("pytest") is None:
+        raise UserError("pytest is not installed, and Strop's judge needs it: pip install 'strop-verify[suites]'")
     return VERIFIER.get().submit(task, program)
 
 
