@@ -41,7 +41,9 @@ def harness_task(doc: Mapping[str, Any]) -> Task:
 def submit(task: Task, program: str) -> "Future[Verdict]":
     """Has a program judged, beside others. Raises UserError without pytest, which some answers need to be judged."""
     if find_spec("pytest") is None:
-        raise UserError("pytest is not installed, and Strop's judge needs it: pip install 'strop-verify[suites]'")
+        raise UserError(
+            "pytest is not installed, and Strop's judge needs it: pip install 'strop-verify[suites]'"
+        )
     return VERIFIER.get().submit(task, program)
 
 

@@ -14,7 +14,7 @@ import torch
 from transformers import PreTrainedModel
 
 from strop.policies.attention import SharedPrompts
-from strop.policies.decode_batch import DecodeBatch
+from strop.policies.decode_batch import DecodeBatch, NobodyWaits
 from strop.policies.decoding import RowCache, RowLayer
 
 CHECKED = 2
@@ -98,6 +98,8 @@ class GraphBatch(DecodeBatch):
         if self._replay is None:
             try:
                 self._result, self._replay = self._record(self._fixed_step)
+            except NobodyWaits:
+                raise
             except Exception as error:  # from a model's own code, or CUDA's
                 assert usual is not None
                 return self._refused(usual, f"{type(error).__name__}: {error}")
