@@ -109,7 +109,11 @@ def killing(script: Callable[..., str], at: int) -> Callable[..., str]:
         nonlocal asked
         asked += 1
         if asked == at:
-            actors = [one for one in psutil.process_iter() if "ray::PlayActor" in " ".join(one.cmdline()[:1])]
+            actors = [
+                one
+                for one in psutil.process_iter(["cmdline"])
+                if "ray::PlayActor" in " ".join((one.info["cmdline"] or [])[:1])
+            ]
             assert len(actors) == 2, actors
             os.kill(actors[0].pid, signal.SIGKILL)
         return script(prompt, seed, index)
