@@ -109,6 +109,7 @@ class AuditSettings(AuditOptions):
     cpu_seconds: float = Field(default=SandboxConfig().cpu_seconds, gt=0)
     """CPU time for one answer."""
     memory_bytes: int = Field(default=512 * 2**20, gt=0)
+    """Memory for one answer, in bytes."""
     cpu_share: float = Field(default=1 / 3, gt=0, le=1)
     """Part of the CPU limit that the reference may use."""
     memory_share: float = Field(default=0.5, gt=0, le=1)

@@ -45,7 +45,7 @@ def run(kind: str) -> NoReturn:
     job = read_blocking(CHANNEL, reader)
     gc.enable()
     if kind == "program":
-        surroundings.begin(4)
+        surroundings.begin(4 if sys.version_info < (3, 12) else 3)  # until then calls from C count
         program.run(job["code"], _describe, _send)
     with contextlib.suppress(Closed):
         if kind == "module":

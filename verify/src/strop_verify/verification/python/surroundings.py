@@ -40,6 +40,10 @@ def prepare() -> None:
     site.sethelper()
     _Depth.install()
     _thread.stack_size = _with_room(_thread.stack_size)
+    if hasattr(
+        _thread, "start_joinable_thread"
+    ):  # since Python 3.13 a thread keeps its stack until it is joined
+        _thread.start_joinable_thread = _with_room(_thread.start_joinable_thread)
 
 
 def _stream(fd: int, mode: str, name: str, errors: str) -> io.TextIOWrapper:
@@ -90,14 +94,15 @@ def _set_limit(limit: int, /) -> None:
     _Depth.limit = number
 
 
-def _with_room(stack_size: Callable[..., int]) -> Callable[..., int]:
-    def with_room(size: int = 0, /) -> int:
-        """Return the thread stack size used when creating new threads."""  # reserved stacks use no memory
-        before = stack_size(size)
-        if size:
+def _with_room(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which then lets stacks of threads be reserved: these use no memory."""
+
+    def with_room(*arguments: Any, **options: Any) -> Any:
+        if arguments or options:
             hard = resource.getrlimit(resource.RLIMIT_AS)[1]
             resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-        return before
+        return function(*arguments, **options)
 
-    with_room.__name__ = with_room.__qualname__ = "stack_size"
+    with_room.__name__ = with_room.__qualname__ = function.__name__
+    with_room.__doc__ = function.__doc__
     return with_room
