@@ -25,7 +25,7 @@ from typing import Any
 import zstandard
 
 from strop.tasks.sources import iter_tasks
-from strop_tasks.curation.audit import AuditSettings, audit_tasks
+from strop_tasks.curation.audit import AuditSettings, audit_tasks, strength
 from strop_tasks.curation.audit.answers import probes
 from strop_tasks.curation.audit.audit import paired
 from strop_verify.core.checks import CasesCheck, StdioCheck
@@ -73,7 +73,9 @@ def tried(task: Task) -> set[str]:
         found |= {"constant-passes", "cheat-passes"}
     if task.check.maybe(StdioCheck):
         found |= {"constant-passes", "cheat-passes", "exit-passes"}
-    return found | ({"weak-tests"} if task.language == "python" and not task.check.takes_nothing() else set())
+    faults = task.language == "python" and not task.check.takes_nothing() and bool(task.reference)
+    # A fault counts where it can be shown to change results, as it cannot for tests of a module.
+    return found | ({"weak-tests"} if faults and strength.question(task, task.reference) else set())
 
 
 def audit(given: argparse.Namespace) -> None:
