@@ -18,8 +18,8 @@ class Limits:
     wall_seconds: float = 12.0
     """Wall seconds of the whole answer; several times the CPU limit, so that a busy machine changes no verdict."""
     memory_bytes: int = 512 * 2**20
-    """Address space of each process, in bytes. A Python answer that sets larger thread stacks may reserve `STACKS`
-    more, but at most this much may be resident."""
+    """Address space of each process, in bytes. A Python answer that starts threads may reserve `STACKS` more, but at
+    most this much may be resident."""
     output_bytes: int = 64 * 2**10
     """Bytes of output kept; a function that prints 16 times as much is stopped, and so is a program, unless
     `printed_bytes` is set."""

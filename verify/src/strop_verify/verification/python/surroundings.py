@@ -40,10 +40,9 @@ def prepare() -> None:
     site.sethelper()
     _Depth.install()
     _thread.stack_size = _with_room(_thread.stack_size)
-    if hasattr(
-        _thread, "start_joinable_thread"
-    ):  # since Python 3.13 a thread keeps its stack until it is joined
-        _thread.start_joinable_thread = _with_room(_thread.start_joinable_thread)
+    for name in ("start_new_thread", "start_joinable_thread"):  # the latter since Python 3.13
+        if hasattr(_thread, name):
+            setattr(_thread, name, _with_room(getattr(_thread, name)))
 
 
 def _stream(fd: int, mode: str, name: str, errors: str) -> io.TextIOWrapper:
