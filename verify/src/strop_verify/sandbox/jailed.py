@@ -88,7 +88,9 @@ class JailedProcess:
         command = launched(jail, argv, read=visible, work=self.work, processes=programs)
         environment = {"PYTHONHASHSEED": str(hash_seed), "LD_BIND_NOW": "1"}
         if not programs:
-            environment["MALLOC_ARENA_MAX"] = "1"  # else each of the first threads reserves 64 MB of addresses
+            environment["MALLOC_ARENA_MAX"] = (
+                "1"  # else each of the first threads reserves 64 MB of addresses
+            )
         try:
             self._process = spawn(command, environment=environment, keep=held)
             theirs.close()
