@@ -87,10 +87,8 @@ class JailedProcess:
         visible += confine.PROGRAMS_READ if programs else ()
         command = launched(jail, argv, read=visible, work=self.work, processes=programs)
         environment = {"PYTHONHASHSEED": str(hash_seed), "LD_BIND_NOW": "1"}
-        if not programs:
-            environment["MALLOC_ARENA_MAX"] = (
-                "1"  # else each of the first threads reserves 64 MB of addresses
-            )
+        if not programs:  # else each of a program's first threads reserves 64 MB of addresses
+            environment["MALLOC_ARENA_MAX"] = "1"
         try:
             self._process = spawn(command, environment=environment, keep=held)
             theirs.close()
