@@ -57,10 +57,7 @@ def test_cases(name: str, usual: VerifierPool) -> None:
         if task.language == "javascript":
             needs.need("node")
         if answer["task_id"] == "cached-recursion-20000" and sys.version_info >= (3, 12):
-            right = {
-                **right,
-                "outcome": "failed",
-            }  # a RecursionError in a plain Python too: C has a limit of its own
+            right = {**right, "outcome": "failed"}  # in a plain Python too: C has a limit of its own
         verdict = usual.verify(task, answer["answer"])
         assert verdict.outcome.value == right["outcome"], (answer["task_id"], verdict.detail)
 
