@@ -213,6 +213,7 @@ def test_children_are_refused_and_nothing_is_left(
     judge: Callable[..., Verdict], family: Callable[..., list[int]]
 ) -> None:
     bomb = "import os\nfor _ in range(50):\n    if os.fork() == 0:\n        import time; time.sleep(600)\n"
+    assert judge(BAD).outcome is Outcome.FAILED  # starts the toolchain's own process
     before = family("strop_verify.verification.project.runner")
     assert judge(bomb + BAD).outcome is Outcome.FAILED
     assert judge("import subprocess\nsubprocess.Popen(['sleep', '600'])\n" + BAD).outcome is Outcome.FAILED
