@@ -90,6 +90,12 @@ def test_a_mistake_is_one_line_and_exit_code_2(folder, args, said):
     assert names(folder) == ["tasks.jsonl"]
 
 
+def test_a_set_without_tasks_is_a_mistake_too(folder):
+    (folder / "tasks.jsonl").write_text("")
+    done = strop("tasks.jsonl", folder=folder)
+    assert done.returncode == 2 and "'tasks.jsonl' is empty" in done.stderr and not done.stdout
+
+
 @pytest.mark.soak(20)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_killed_at_any_moment_and_started_again_it_ends_with_the_same_bytes(folder, how):

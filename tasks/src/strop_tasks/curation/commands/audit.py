@@ -74,6 +74,8 @@ def audit(
         source = islice(_tasks(tasks, column, bad), limit)
         pairs = paired(source, audits) if memory is None else resumed(source, memory, settings, audits)
         _go(pairs, output, keep, summary)
+    if not summary.tasks and not bad[0]:
+        raise UserError(f"the data set {tasks!r} is empty: it holds no task")
     _report(summary, bad[0], output)
     if fail_on != "never" and (summary.unfit or bad[0] or (fail_on == "warning" and summary.warned)):
         raise Exit(1)
