@@ -6,7 +6,8 @@ A seed is `strop train RECIPE --controls ssd,rft`, then `strop distill RECIPE --
 into the CPU seconds of the run's steps, which its first two steps tell. What has ended is not run again, and what was
 cut off goes on, so that the same command may be given until all seeds are there. The output keeps every seed that
 ended, of earlier commands too (benchmarks/controls.py); its table is printed. Of a seed that the output has, only what
-is missing is trained, for the CPU seconds that its run took: on a machine as fast as that one.
+is missing is trained, for the CPU seconds that its run took times --pace: how long this machine takes for the work that
+took that one a second.
 """
 
 import argparse
@@ -101,6 +102,7 @@ def main() -> None:
     parser.add_argument("--rate", default="5e-6", help="learning rate of distillation")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--seeds", default="0,1,2")
+    parser.add_argument("--pace", type=float, default=1.0)
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_intermixed_args()
     known = json.loads(given.output.read_text())["runs"] if given.output.is_file() else []
@@ -110,7 +112,7 @@ def main() -> None:
         run, taught = given.work / f"grpo-{seed}", given.work / f"distill-{seed}"
         beside = dict[str, list[Path]]()
         if seed in before:
-            budget, has = before[seed]["seconds_cpu"], before[seed]["took"]
+            budget, has = before[seed]["seconds_cpu"] * given.pace, before[seed]["took"]
             for name in CONTROLS - has.keys():
                 alone = given.work / f"{name}-{seed}"
                 if not (alone / "controls" / f"{name}.done.json").is_file():
