@@ -37,6 +37,8 @@ TOLD = {
     "scripted-silent": "silence",
 }
 RATES = ("pass@1", "greedy", "score", "greedy-score", "utility", "greedy-utility")
+STAGES = ("build", "greedy-build", "lint", "greedy-lint")
+"""Kept too where answers are linted, which is Rust."""
 
 
 def collected(
@@ -102,7 +104,8 @@ def _same_tasks(run: Path, name: str, tasks: dict[str, list[str]], result: Evalu
 
 def _values(result: Evaluation, ids: Sequence[str]) -> dict[str, list[Any]]:
     """{rate: its value for each task}."""
-    known = [rate for rate in RATES if rate in (*result.keys, *result.stage_keys)]
+    stages = STAGES if "lint" in (name.removeprefix("greedy-") for name in result.stage_keys) else ()
+    known = [rate for rate in (*RATES, *stages) if rate in (*result.keys, *result.stage_keys)]
     return {rate: [result.values(rate).get(task) for task in ids] for rate in known}
 
 
@@ -117,7 +120,7 @@ def rows(data: Mapping[str, Any], on: str = "") -> Iterator[tuple[str, str, floa
     that have the side.
     """
     for side in TOLD:
-        for rate in RATES:
+        for rate in (*RATES, *STAGES):
             runs = [run["values"][on] for run in data["runs"] if rate in run["values"][on].get(side, {})]
             if not runs:
                 continue

@@ -135,7 +135,7 @@ def controlled_section(path: Path) -> Iterator[tuple[str, str]]:
     for on, ids in data["tasks"].items():
         sides = [side for side in (*controls.TOLD, "after") if all(side in run["values"][on] for run in runs)]
         groups: dict[str, list[Rate]] = {}
-        for rate in controls.RATES:
+        for rate in (*controls.RATES, *controls.STAGES):
             groups[rate] = [
                 Rate(controls.TOLD.get(side, "after RL"), mean_interval(_means(runs, on, side, rate)))
                 for side in sides
@@ -151,8 +151,15 @@ def controlled_section(path: Path) -> Iterator[tuple[str, str]]:
     tables = []
     for on, ids in data["tasks"].items():
         tables += [f"{on or 'Held-out'}, {len(ids)} tasks:", "", controls.table(data, on), ""]
-    seeds = f"{len(runs)} seed{'s' * (len(runs) > 1)}, controls at equal compute."
+    seeds = f"{len(runs)} seed{'s' * (len(runs) > 1)}. {_shares(runs)}"
     yield "", _section(name, seeds, tables[:-1], len(data["tasks"]) + bool(rewards), [*data["tasks"]])
+
+
+def _shares(runs: Sequence[Mapping[str, Any]]) -> str:
+    """What the controls took of their budgets."""
+    took = [one for run in runs for one in run["took"].values() if "seconds_budget" in one]
+    shares = [(one["seconds_sampling"] + one["seconds_training"]) / one["seconds_budget"] for one in took]
+    return f"Controls took {min(shares):.2f} to {max(shares):.2f} of the compute of the run's steps."
 
 
 def _means(runs: Sequence[Mapping[str, Any]], on: str, side: str, rate: str) -> list[float]:
@@ -162,10 +169,10 @@ def _means(runs: Sequence[Mapping[str, Any]], on: str, side: str, rate: str) -> 
 
 
 def _filled(groups: Mapping[str, Sequence[Rate]]) -> dict[str, list[Rate]]:
-    """Each group with the bars of the fullest, none where a side has no such rate."""
+    """Each group that has bars, with those of the fullest; empty where a side has no such rate."""
     names = max(([one.model for one in rates] for rates in groups.values()), key=len)
     known = {rate: {one.model: one.estimate for one in rates} for rate, rates in groups.items()}
-    return {rate: [Rate(name, found.get(name)) for name in names] for rate, found in known.items()}
+    return {rate: [Rate(name, found.get(name)) for name in names] for rate, found in known.items() if found}
 
 
 def _section(name: str, told: str, table: Sequence[str], pictures: int, sets: Sequence[str] = ("",)) -> str:

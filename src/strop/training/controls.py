@@ -139,7 +139,7 @@ def _planned(
         found = known or {
             "rounds": rounds,
             "examples": len(examples),
-            "updates": max(1, int((budget - sampling) / _seconds_of_update(recipe, own, examples))),
+            "updates": _updates(recipe, own, examples, budget - sampling),
             "seconds_budget": budget,
             "seconds_sampling": sampling,
         }
@@ -152,12 +152,13 @@ def _clock() -> tuple[Callable[[], float], str]:
     return (time.perf_counter, "seconds") if torch.cuda.is_available() else (time.process_time, "seconds_cpu")
 
 
-def _seconds_of_update(recipe: Recipe, parts: RunParts, examples: Sequence[Example]) -> float:
-    """Seconds of a second update: the first one also proves how it computes."""
+def _updates(recipe: Recipe, parts: RunParts, examples: Sequence[Example], seconds: float) -> int:
+    """Number of updates that fit into the seconds, at least one. The first one also proves how it computes."""
     clock, _ = _clock()
-    times: list[float] = []
+    times = [clock()]
     fit(_with_steps(recipe, 2), parts.backend.model, examples, lambda metrics: times.append(clock()))
-    return times[1] - times[0]
+    first, other = times[1] - times[0], times[2] - times[1]
+    return 1 + max(0, int((seconds - first) / other))
 
 
 def _with_steps(recipe: Recipe, steps: int) -> Recipe:
