@@ -92,8 +92,9 @@ def test_a_mistake_is_one_line_and_exit_code_2(folder, args, said):
 
 def test_a_set_without_tasks_is_a_mistake_too(folder):
     (folder / "tasks.jsonl").write_text("")
-    done = strop("tasks.jsonl", folder=folder)
+    done = strop("tasks.jsonl", "--keep", "fit.jsonl", "-o", "audits.jsonl", folder=folder)
     assert done.returncode == 2 and "'tasks.jsonl' is empty" in done.stderr and not done.stdout
+    assert not (folder / "fit.jsonl").exists() and not (folder / "audits.jsonl").exists()
 
 
 @pytest.mark.soak(20)

@@ -79,7 +79,7 @@ def test_the_folder_is_whole_and_its_rewards_are_verdicts(tmp_path: Path) -> Non
     settings = (out / "settings.txt").read_text().splitlines()
     assert words[:2] == ["-m", "verl.trainer.main_ppo"] and sorted(words[2:-5]) == sorted(settings)
     assert words[-2:] == ["trainer.total_training_steps=3", "a=b c"]
-    assert f"data.train_files={out}/train.parquet" in words[-5:-2]
+    assert f"data.train_files='{out}/train.parquet'" in words[-5:-2]
     again = strop("export", "python-1.5b", "--verl", out)
     assert again.returncode == 2 and "is not empty" in again.stderr
 

@@ -73,9 +73,7 @@ def audit(
         memory = stack.enter_context(audits_beside(place)) if place else None
         source = islice(_tasks(tasks, column, bad), limit)
         pairs = paired(source, audits) if memory is None else resumed(source, memory, settings, audits)
-        _go(pairs, output, keep, summary)
-    if not summary.tasks and not bad[0]:
-        raise UserError(f"the data set {tasks!r} is empty: it holds no task")
+        _go(pairs, output, keep, summary, f"the data set {tasks!r} is empty: it holds no task", bad)
     _report(summary, bad[0], output)
     if fail_on != "never" and (summary.unfit or bad[0] or (fail_on == "warning" and summary.warned)):
         raise Exit(1)
@@ -98,8 +96,12 @@ def _go(
     output: Path | None,
     keep: Path | None,
     summary: "Summary",
+    empty: str,
+    bad: list[int],
 ) -> None:
-    """Audits all tasks. Audits and fit tasks go into files, which get their names at the end."""
+    """Audits all tasks. Audits and fit tasks go into files, which get their names at the end. Raises UserError with the
+    text `empty` when there were neither tasks nor bad rows.
+    """
     from strop.reports.terminal.progress import Progress
     from strop.tasks.jsonl import whole_file
     from strop_verify.core.files import json_line, remove_parts
@@ -119,6 +121,8 @@ def _go(
                 if kept is not None and found.ok:
                     kept.write(task.model_dump_json().encode() + b"\n")
                 progress.at(number, number - summary.unfit, None)
+            if not summary.tasks and not bad[0]:
+                raise UserError(empty)
         except KeyboardInterrupt:
             if output is None and keep is None:
                 raise
