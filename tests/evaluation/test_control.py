@@ -73,8 +73,10 @@ def of(tokens: int, index: int = 0, name: str = "a", verdict: Verdict = FAILED) 
 
 
 def test_single_answers_are_sampled_until_they_have_as_many_tokens() -> None:
-    control = Control(10)
-    found = evaluated({"a": [of(25), of(10, 1)], "b": [of(1, 0, "b"), of(30, 1, "b")]}, control)
+    control, shown = Control(10), list[tuple[int, int]]()
+    plays = {"a": [of(25), of(10, 1)], "b": [of(1, 0, "b"), of(30, 1, "b")]}
+    found = evaluated(plays, control, on_control=lambda done, total: shown.append((done, total)))
+    assert [*shown] == sorted(shown) and shown[-1] == (66, 66) and len(shown) == 8
     assert control.made == {"a": 3 + 1, "b": 1 + 3}
     other = found.controls["resampled"]
     assert [(one.n, one.c) for one in other.counts] == [(2, 0), (2, 0)]

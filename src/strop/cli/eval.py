@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -334,6 +335,7 @@ def evaluate_model(
         if len(log):
             _note(f"{len(log)} answers of {name} are there already")
         progress = stack.enter_context(Progress(f"evaluating {name}", answers))
+        resampling = cache(lambda: stack.enter_context(Progress(f"resampling as many tokens for {name}")))
         empty = 0
 
         def took(rollout: "Rollout") -> None:
@@ -348,6 +350,7 @@ def evaluate_model(
             contamination=seen,
             control=log.playing(control.play) if control else None,
             on_rollout=took,
+            on_control=lambda done, total: resampling().at(done, None, total),
         )
         if empty == answers:
             _note(_all_empty(name, result, recipe))

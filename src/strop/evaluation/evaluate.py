@@ -42,6 +42,9 @@ randomness comes from (seed, tag, task id, index)."""
 Spent = Mapping[tuple[str, int], int]
 """Sampled tokens of plays by (task id, index)."""
 
+Tell = Callable[[int, int], None]
+"""Shows progress: (done, total)."""
+
 
 def resampled(
     result: Evaluation,
@@ -51,12 +54,13 @@ def resampled(
     greedy: Spent,
     params: SamplingParams,
     see: Callable[[tuple[str, int], Rollout], None] = lambda key, rollout: None,
+    show: Tell = lambda done, total: None,
 ) -> Evaluation:
     """The control of an evaluation, given the sampled tokens of its plays.
 
     Greedy plays are also resampled at `params`: a greedy answer would only repeat itself. Solved plays are not sampled
-    further. `see` gets each answer with the (task, index) of its play, index -1 for a greedy one. Raises nothing of its
-    own.
+    further. `see` gets each answer with the (task, index) of its play, index -1 for a greedy one; `show` the number of
+    tokens that are done, and of all. Raises nothing of its own.
     """
     left = {(task, index): tokens for (task, index), tokens in sampled.items()}
     left |= {(task, -1): tokens for (task, _), tokens in greedy.items()}
@@ -65,18 +69,21 @@ def resampled(
     scored: set[tuple[str, int]] = set()
     passed: set[tuple[str, int]] = set()
     outcomes: Counter[str] = Counter()
-    round = 0
+    round, done, total = 0, 0, sum(left.values())
     while open_ := _by_task([key for key, most in left.items() if spent[key] < most and key not in passed]):
         for count in sorted({len(keys) for keys in open_.values()}):
             chosen = [task for task in tasks if len(open_.get(task.id, ())) == count]
             for rollout in play(chosen, count, params, f"resampled.{round}"):
                 key, verdict = open_[rollout.task_id][rollout.index], rollout.verdict
                 see(key, rollout)
+                before = min(spent[key], left[key])
                 spent[key] += max(1, sum(len(turn.completion.token_ids) for turn in rollout.turns))
                 if verdict is not None:
                     outcomes[verdict.outcome.value] += 1
                     scored |= {key} if verdict.scored else set()
                     passed |= {key} if verdict.passed else set()
+                done += (left[key] if key in passed else min(spent[key], left[key])) - before
+                show(done, total)
         round += 1
     counts = [
         one.model_copy(
@@ -131,12 +138,14 @@ def evaluate(
     contamination: Contamination | None = None,
     on_rollout: Callable[[Rollout], None] | None = None,
     control: Play | None = None,
+    on_control: Tell = lambda done, total: None,
 ) -> Evaluation:
     """Plays every judged task `samples` times at `temperature`, and once greedily if asked.
 
     `contamination` goes into the result. `on_rollout` gets every rollout as it finishes, to record it or show
-    progress. `control` plays the control at equal sampled tokens. Raises UserError for settings that leave nothing to
-    report and TooManyErrors when a larger share than `max_error_rate` could not be verified.
+    progress. `control` plays the control at equal sampled tokens; `on_control` shows how many of them are done. Raises
+    UserError for settings that leave nothing to report and TooManyErrors when a larger share than `max_error_rate`
+    could not be verified.
     """
     check(tasks, samples, k, greedy)
     tasks = judged_tasks(tasks)
@@ -175,7 +184,9 @@ def evaluate(
         )
     controls = {}
     if control is not None:
-        controls["resampled"] = resampled(result, control, tasks, sampled.spent, best.spent, params)
+        controls["resampled"] = resampled(
+            result, control, tasks, sampled.spent, best.spent, params, show=on_control
+        )
     if (most := ceiling(result, tasks)) is not None:
         controls["ceiling"] = most
     return result.model_copy(update={"controls": controls, "seconds": time.perf_counter() - started})
@@ -189,6 +200,7 @@ def evaluate_with(
     contamination: Contamination | None,
     on_rollout: Callable[[Rollout], None],
     control: SeededPlay | None = None,
+    on_control: Tell = lambda done, total: None,
 ) -> Evaluation:
     """`evaluate` with a recipe's settings; `play` and `control` are functions like
     `rollouts.dispatcher.Dispatcher.play`."""
@@ -213,6 +225,7 @@ def evaluate_with(
         contamination=contamination,
         on_rollout=on_rollout,
         control=seeded(control) if control else None,
+        on_control=on_control,
     )
 
 

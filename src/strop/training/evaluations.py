@@ -6,6 +6,7 @@ when it is done, and is not repeated if it is on disk.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +204,7 @@ class Evaluations:
             contamination=seen,
             on_rollout=take,
             control=control.rollouts if control else None,
+            on_control=partial(self._status, "resampling: tokens"),
         )
         play.player.clock.take()
         self._status("", 0, 0)
