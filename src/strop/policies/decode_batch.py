@@ -16,6 +16,7 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 from strop.policies.attention import SharedPrompts, grouped
 from strop.policies.decoding import PlayContext, RowCache, cache_of, choose, uniforms
 from strop.policies.guided import Guide
+from strop.policies.packed_weights import PackedWeights
 from strop_verify.core.progress import PROGRESS
 from strop_verify.core.protocols import Request
 
@@ -177,6 +178,7 @@ class DecodeBatch(DecodedRows):
 
     def __init__(self, model: PreTrainedModel, pad_id: int) -> None:
         super().__init__(model, pad_id)
+        self._packed = PackedWeights(model)
         self._shared: SharedPrompts
         self._prompt_of: list[int] = []
         self._cache: RowCache
@@ -240,7 +242,9 @@ class DecodeBatch(DecodedRows):
         if not self.live:
             self.rows = []
             return
-        with grouped(), asking(self._layers, unwanted) if len(self.rows) <= FEW else nullcontext():
+        left = max(row.request.params.max_tokens - len(row.tokens) for row in self.live)
+        asks = asking(self._layers, unwanted) if len(self.rows) <= FEW else nullcontext()
+        with grouped(), self._packed.used(len(self.rows), left), asks:
             self.logits = self._computed()
         self._cache.advanced()
 

@@ -139,6 +139,7 @@ def memory_plan(
             "cache": float(cached * tokens),
             "plays between turns": float(cached * policy.batch[1]) if has_turns(recipe) else 0.0,
             "logits": 3.0 * FLOAT32 * rows * shape.vocabulary,
+            "packed weights": copy if types.sampled == FLOAT32 and not (gpu or types.quantised) else 0.0,
         }
     elif share and not gpu:
         share, at_once, sampling = 0.0, True, {"weights": copy, "cache": cache * 2**30}
