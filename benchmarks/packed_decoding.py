@@ -1,6 +1,6 @@
 """CPU seconds of decoding with plain and with packed weights (strop.policies.packed_weights), in turn.
 
-python benchmarks/packed_decoding.py [MODEL] [--rows 64] [--turns 2]    float32; OMP_NUM_THREADS=1 taskset -c 1 beside other work
+python benchmarks/packed_decoding.py [MODEL] [--rows 64] [--turns 2]    in float32
 
 Eight rows a prompt, sampled at T = 1; their lengths are 20 tokens and an exponential draw of mean 45, at most 200.
 """
