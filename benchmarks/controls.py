@@ -37,7 +37,7 @@ TOLD = {
     "scripted-silent": "silence",
 }
 RATES = ("pass@1", "greedy", "score", "greedy-score", "utility", "greedy-utility")
-STAGES = ("build", "greedy-build", "lint", "greedy-lint")
+STAGES = ("build", "greedy-build")
 """Kept too where answers are linted, which is Rust."""
 
 
