@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-known: Any = importlib.import_module("known_calls")
+known: Any = importlib.import_module(f"{__package__}.known_calls" if __package__ else "known_calls")
 Row = dict[str, Any]
 _SOLUTIONS = (
     "answer",
