@@ -110,17 +110,18 @@ def test_products_of_any_shape(out: int, size: int, rows: int, bias: bool, seed:
     assert torch.allclose(forward(rows, drawn), linear(drawn), atol=1e-4)
 
 
+@pytest.mark.parametrize(("factor", "told"), [(1.01, "0.01"), (float("nan"), "nan")])
 def test_a_wrong_product_is_seen_and_never_used(
-    model: LlamaForCausalLM, monkeypatch: pytest.MonkeyPatch
+    model: LlamaForCausalLM, monkeypatch: pytest.MonkeyPatch, factor: float, told: str
 ) -> None:
     packed = packed_weights._packed
 
     def wrong(linear: torch.nn.Linear) -> Any:
         forward = packed(linear)
-        return lambda rows, given: forward(rows, given) * (1.01 if rows == 9 else 1.0)
+        return lambda rows, given: forward(rows, given) * (factor if rows == 9 else 1.0)
 
     monkeypatch.setattr(packed_weights, "_packed", wrong)
-    with pytest.warns(UserWarning, match="9 rows with packed weights: 0.01 off; not used"):
+    with pytest.warns(UserWarning, match=f"9 rows with packed weights: {told} off; not used"):
         ours = sampled(model, 9, 24)
     monkeypatch.setattr(packed_weights, "ROWS", range(0))
     assert same(ours, sampled(model, 9, 24))

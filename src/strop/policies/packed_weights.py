@@ -62,9 +62,9 @@ class PackedWeights:
             shapes = {one.weight.shape: number for number, one in enumerate(self._linears)}
             least = min(shapes.values(), key=lambda number: self._linears[number].weight.numel())
             for number in [least] if self._rows else shapes.values():
-                if (gap := _gap(self._linears[number], self._forwards[number], rows)) > NEAR:
+                if not (gap := _gap(self._linears[number], self._forwards[number], rows)) <= NEAR:  # or NaN
                     warnings.warn(f"{rows} rows with packed weights: {gap:.1g} off; not used", stacklevel=2)
-                    self._linears = []
+                    self._linears, self._forwards = [], []
                     return False
             self._rows.add(rows)
         return True
