@@ -161,7 +161,7 @@ def _shares(runs: Sequence[Mapping[str, Any]]) -> str:
     if not took:
         return "Its controls are not run yet."
     shares = [(one["seconds_sampling"] + one["seconds_training"]) / one["seconds_budget"] for one in took]
-    return f"Controls took {min(shares):.2f} to {max(shares):.2f} of the compute of the run's steps."
+    return f"Controls took {min(shares):.2f} to {max(shares):.2f} of the CPU seconds budgeted for them."
 
 
 def _means(runs: Sequence[Mapping[str, Any]], on: str, side: str, rate: str) -> list[float]:

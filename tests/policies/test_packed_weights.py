@@ -1,7 +1,6 @@
 """Decoding with packed weights: held against the plain product, and used where it should be."""
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -42,14 +41,22 @@ def model() -> LlamaForCausalLM:
 
 
 @pytest.fixture
-def packings(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """Shapes that were packed."""
-    seen = list[int]()
-    packed = packed_weights._packed
-    monkeypatch.setattr(
-        packed_weights, "_packed", lambda one: (seen.append(one.weight.numel()), packed(one))[1]
-    )
-    return seen  # type: ignore[return-value]
+def packings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Of each packed matrix the number of products."""
+    products, packed = list[int](), packed_weights._packed
+
+    def counted(linear: torch.nn.Linear) -> Any:
+        number, forward = len(products), packed(linear)
+        products.append(0)
+
+        def product(rows: int, given: torch.Tensor) -> Any:
+            products[number] += 1
+            return forward(rows, given)
+
+        return product
+
+    monkeypatch.setattr(packed_weights, "_packed", counted)
+    return products
 
 
 def sampled(model: Any, rows: int, length: int) -> list[Completion]:
@@ -77,7 +84,7 @@ def test_rows_sample_what_they_sample_with_plain_products(
     model: LlamaForCausalLM, packings: list[int], monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
     ours = sampled(model, rows, 24)
-    assert len(packings) == 15  # seven matrices a layer, and the head
+    assert len(packings) == 15 and min(packings) >= 12  # seven matrices a layer, and the head, at each token
     monkeypatch.setattr(packed_weights, "ROWS", range(0))
     assert same(ours, sampled(model, rows, 24)) and len(packings) == 15
 

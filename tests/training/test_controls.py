@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -10,7 +12,9 @@ from tests.small_models import byte_tokenizer, write_speaker
 from tests.warm import strop
 from tokenizers import AddedToken
 
+from strop.config.load import load_recipe
 from strop.policies.loading import load_model, load_tokenizer
+from strop.training import controls
 
 FEW = {
     "grpo__refill": "false", "optim__steps": 3, "sft__warm_start": "true", "sft__steps": 2, "sft__batch_size": 4,
@@ -164,3 +168,21 @@ def test_on_a_toy_a_teacher_teaches_what_it_knows(
     assert done.returncode == 0, done.stderr
     evaluation = json.loads((tmp_path / "run" / "summary.json").read_text())["evaluation"]
     assert 0.3 < evaluation["before"]["pass@1"] < 0.7 and evaluation["after"]["pass@1"] > 0.9, evaluation
+
+
+@pytest.mark.parametrize(("seconds", "updates"), [(20.0, 8), (6.9, 1), (7.0, 2), (1.0, 1)])
+def test_updates_of_a_control_stay_within_its_seconds(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, updates: int
+) -> None:
+    """The first takes 5 seconds, as it also proves how it computes, the others 2."""
+    now = [100.0]
+
+    def fit(recipe: Any, model: Any, examples: Any, show: Callable[[dict[str, Any]], Any]) -> None:
+        for takes in (5.0, 2.0):
+            now[0] += takes
+            show({})
+
+    monkeypatch.setattr(controls, "fit", fit)
+    monkeypatch.setattr(controls, "_clock", lambda: (lambda: now[0], "seconds_cpu"))
+    parts: Any = SimpleNamespace(backend=SimpleNamespace(model=None))
+    assert controls._updates(load_recipe(["demo"]), parts, [], seconds) == updates

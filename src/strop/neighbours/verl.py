@@ -32,8 +32,9 @@ compute_score = reward_of({rewards})
 _START = """#!/bin/sh
 # bash train.sh [OVERRIDE...]: your overrides come last, so they take precedence.
 cd "$(dirname "$0")" || exit
-set -- data.train_files="'$PWD/train.parquet'" data.val_files="'$PWD/test.parquet'" \\
-    reward.custom_reward_function.path="'$PWD/reward.py'" "$@"
+here=$(printf %s "$PWD" | sed "s/'/\\\\\\\\'/g")
+set -- data.train_files="'$here/train.parquet'" data.val_files="'$here/test.parquet'" \\
+    reward.custom_reward_function.path="'$here/reward.py'" "$@"
 while IFS= read -r setting; do set -- "$setting" "$@"; done < settings.txt
 exec python3 -m verl.trainer.main_ppo "$@"
 """
