@@ -70,6 +70,26 @@ def test_controls_are_trained_held_against_the_run_and_not_repeated(
         assert summary["controls"][name]["pass@1"] == again[name]["pass@1"]
 
 
+@pytest.mark.train(15)
+def test_a_control_s_own_model_is_not_resampled(
+    recipe_words: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    words = recipe_words(
+        "run",
+        **FEW | {"optim__steps": 1, "evaluation__extra": "[]"},
+        tasks__source="needs-feedback:24",
+        tasks__environment="{type: feedback, turns: 2}",
+        evaluation__limit=2,
+    )
+    done = strop("train", "--controls", "warm", *words)
+    assert done.returncode == 0, done.stderr
+    kept = {
+        name: json.loads((tmp_path / f"run/evaluation/{name}.record.json").read_text())["controls"]
+        for name in ("after", "control_warm")
+    }
+    assert kept["after"]["resampled"]["tokens_mean"] > 0 and "resampled" not in kept["control_warm"]
+
+
 def test_controls_need_the_trained_model_s_evaluation(recipe_words: Callable[..., list[str]]) -> None:
     done = strop("train", "--dry-run", "--controls", "ssd", *recipe_words("run", evaluation__after="false"))
     assert done.returncode and "set evaluation.after=true" in done.stderr, done.stderr

@@ -151,7 +151,8 @@ class Evaluations:
             more = f", {recipe.sampling.max_tokens} tokens" if name == ROOM else ""
             self._say(f"evaluating {when} on {len(tasks)} {what} tasks{more} ...")
         with PROGRESS.at(f"evaluation {name}", most=longest_wait(recipe)):
-            result, rollouts = self._play(play, tasks, recipe)
+            control = None if name.startswith(CONTROL) else play.control()  # of a control nobody asks
+            result, rollouts = self._play(play, control, tasks, recipe)
         if name == "after" and self._saved(ROOM).is_file():
             room = Evaluation.model_validate_json(self._saved(ROOM).read_text())
             result = result.model_copy(update={"controls": {**result.controls, ROOM: room}})
@@ -185,9 +186,13 @@ class Evaluations:
         return self._run.path / "evaluation" / f"{name}.record.json"
 
     def _play(
-        self, play: DistributedRollouts, tasks: Sequence[Task], recipe: Recipe
+        self,
+        play: DistributedRollouts,
+        control: DistributedRollouts | None,
+        tasks: Sequence[Task],
+        recipe: Recipe,
     ) -> tuple[Evaluation, list[Rollout]]:
-        """The result, and the rollouts ordered by task id and index."""
+        """The result, and the rollouts ordered by task id and index. `control` resamples."""
         rollouts: list[Rollout] = []
         expected = len(tasks) * (recipe.evaluation.samples + recipe.evaluation.greedy)
 
@@ -196,7 +201,6 @@ class Evaluations:
             self._status("evaluating: answers", len(rollouts), expected)
 
         seen = self._contamination(tasks)
-        control = play.control()
         result = evaluate_with(
             recipe,
             play.rollouts,
