@@ -104,6 +104,20 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.enable()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Iterator[Any]:
+    """Reports as a process of pytest-xdist can send them: with half of a surrogate pair in one, all tests would end."""
+    return _encodable((yield))
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(one) for key, one in value.items()}
+    return type(value)(map(_encodable, value)) if isinstance(value, list | tuple) else value
+
+
 class FailuresAtOnce:
     """Prints each failure when it comes: a run that is cut off, by whatever signal, has told those that it had."""
 
@@ -114,7 +128,7 @@ class FailuresAtOnce:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             crash = getattr(report.longrepr, "reprcrash", None)
-            said = str(getattr(crash, "message", report.longrepr)).strip().partition("\n")[0]
+            said = _encodable(str(getattr(crash, "message", report.longrepr)).strip().partition("\n")[0])
             self._reporter.write(f"\nfailed: {report.nodeid} - {said:.120}\n", flush=True)
 
 

@@ -19,7 +19,7 @@ import pytest
 
 def test_passes(): pass
 
-def test_fails(): assert 1 + 1 == 3, "sums are wrong"
+def test_fails(): assert 1 + 1 == 3, "sums are wrong \\udcff"
 
 @pytest.fixture
 def broken(): raise OSError("no such thing")
