@@ -160,6 +160,15 @@ def test_an_update_takes_what_is_planned(form: str) -> None:
 
 
 @pytest.mark.train(1)
+def test_a_warm_start_trains_all_weights_before_there_are_adapters() -> None:
+    whole, adapters = plan(), plan("model.lora.rank=4")
+    warm = plan("model.lora.rank=4", "sft.warm_start=true")
+    both = sum(whole.updating.values()) + whole.held["Adam"]
+    assert sum(warm.updating.values()) + warm.held["Adam"] == pytest.approx(both)
+    assert warm.held == adapters.held and adapters.peak < warm.peak < whole.peak + adapters.peak
+    assert plan("sft.warm_start=true") == whole
+
+
 def test_the_cache_takes_what_is_planned() -> None:
     model, cache = LlamaForCausalLM(CONFIG).eval(), DynamicCache()
     rows = 5

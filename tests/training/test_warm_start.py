@@ -15,7 +15,7 @@ from strop.config.load import load_recipe
 from strop.policies.loading import load_end_ids, load_model, load_tokenizer
 from strop.policies.open import tokenizer_of
 from strop.tasks.task_sets import task_sets
-from strop.training.supervised import as_example
+from strop.training.supervised import as_example, overshoot
 
 from .conftest import metrics, stopped_after
 
@@ -121,6 +121,33 @@ def test_what_a_run_saves_ends_its_turn_in_plain_transformers(
         assert load_end_ids(str(folder), load_tokenizer(str(folder))) == [EOS, END]
         if not rank:  # plain transformers reads this file in the base's folder, not beside adapters
             assert len(said(model, folder)) == 6
+
+
+@pytest.mark.unit
+def test_a_rate_that_is_too_high_is_told() -> None:
+    told = overshoot([0.787, 0.78, 3.754, 3.02, 0.061])
+    assert "from 0.787 to 3.754 (update 3)" in told and "sft.learning_rate" in told
+    assert overshoot([3.0, 4.1]) and overshoot([0.3, 0.7])
+    for fine in ([0.8], [0.8, 1.2, 0.7], [0.01, 0.15, 0.01], [3.0, 3.9, 1.0]):
+        assert not overshoot(fine)
+
+
+@pytest.mark.train(6)
+def test_a_rate_that_is_too_high_is_told_by_the_command(tmp_path: Path) -> None:
+    model = speaker(tmp_path / "model", config_eos=EOS)
+    words = [
+        "tasks.source=python-functions",
+        "tasks.limit=8",
+        "sft.steps=4",
+        "sft.batch_size=8",
+        "sft.schedule=constant",
+    ]
+    for rate in (5.0e-4, 0.5):
+        told = strop(
+            "sft", f"model.name={model}", *words, f"sft.learning_rate={rate}", f"run.dir={tmp_path}/{rate}"
+        )
+        assert told.returncode == 0, told.stderr
+        assert ("warning: its loss rose" in told.stdout) == (rate == 0.5)
 
 
 @pytest.mark.train(10)

@@ -237,7 +237,7 @@ class SftConfig(Section):
     steps: int | None = Field(default=None, ge=1)
     """Updates; null goes by epochs."""
     learning_rate: float = Field(default=1e-5, gt=0, lt=1)
-    """Peak learning rate."""
+    """Peak learning rate, of all weights: adapters (model.lora) are added after the warm start."""
     schedule: Schedule = "cosine"
     """Shape of the learning rate after the warm-up."""
     warmup_steps: int = Field(default=0, ge=0)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from strop.config.launch import SHARDED
+from strop.config.model import LoraConfig
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.policies.model_shape import ModelShape
@@ -127,6 +128,8 @@ def memory_plan(
     stages = _stages(recipe)
     world, types = launch.nodes * launch.processes, _Types.of(recipe, bfloat16, gpu)
     held, updating = _held(recipe, shape, types), _updating(recipe, shape, types)
+    warm = _warm_start(recipe, shape, types, held["Adam"])
+    updating = max(updating, warm, key=lambda one: sum(one.values()))
     at_once = any(one.grpo.max_staleness for one in stages)
     copy, cached = float(types.sampled * shape.parameters), types.sampled * shape.cached
     share, cache = policy.beside
@@ -257,6 +260,18 @@ def _updating(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, flo
     }
     moments = (_at_head, _in_layer, _at_embedding)
     return both | max((one(recipe, shape, types) for one in moments), key=lambda one: sum(one.values()))
+
+
+def _warm_start(recipe: Recipe, shape: ModelShape, types: _Types, adam: float) -> dict[str, float]:
+    """What an update of the warm start takes before there are adapters: all weights are trained. `adam`: the bytes of
+    the adapters' own moments, which come later.
+    """
+    if not (recipe.sft.warm_start and recipe.model.lora.rank):
+        return {}
+    model = recipe.model.model_copy(update={"lora": LoraConfig()})
+    whole = recipe.model_copy(update={"model": model})
+    moments = {"Adam of the warm start": _held(whole, shape, types)["Adam"] - adam}
+    return moments | _updating(whole, shape, types)
 
 
 def _tokens(recipe: Recipe) -> float:

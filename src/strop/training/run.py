@@ -37,7 +37,7 @@ from strop.training.ranks import Ranks, join, leave
 from strop.training.resume_changes import changed_recipe, find_code, keep_code, note_changes
 from strop.training.setup import RunParts, set_up, untrained_parts
 from strop.training.sinks import Sinks, check_sinks, open_sinks
-from strop.training.supervised import examples_of, fit, step_count
+from strop.training.supervised import examples_of, fit, overshoot, step_count
 from strop.training.watch import watched
 from strop_verify.core.errors import UserError
 from strop_verify.core.files import write_json
@@ -243,6 +243,8 @@ class _Job:
             parts.backend.folder = self._run.path / WARM
         self._spent["warm_start"] = time.perf_counter() - started
         self._say(f"warm start: loss {losses[0]:.3f} to {losses[-1]:.3f} ({self._spent['warm_start']:.0f} s)")
+        if warning := overshoot(losses):
+            self._say(f"warning: warm start: {warning}")
 
     def _train(self, checkpoint: Path | None) -> None:
         """Runs and records every step after the checkpoint, then saves the final model."""

@@ -109,6 +109,17 @@ def fit_examples(
     model.eval()
 
 
+def overshoot(losses: Sequence[float]) -> str:
+    """A line about a loss that rose by its first value or by one nat, and by more than its noise; "" if it did not."""
+    worst = max(losses)
+    if worst - losses[0] < max(0.2, min(losses[0], 1.0)):
+        return ""
+    at = f"update {losses.index(worst) + 1}"
+    return (
+        f"its loss rose from {losses[0]:.3f} to {worst:.3f} ({at}): lower sft.learning_rate, tenfold at first"
+    )
+
+
 def sft(recipe: Recipe, sets: Sequence[TaskSet], *, say: Callable[[str], None], show: Show) -> Path:
     """Trains on `examples_of` the sets in a new run; returns the model's folder. Raises UserError without examples."""
     tokenizer = tokenizer_of(recipe)
@@ -116,7 +127,15 @@ def sft(recipe: Recipe, sets: Sequence[TaskSet], *, say: Callable[[str], None], 
     backend = TrainingBackend.load(recipe, Ranks(), ends=tokenizer.eos_ids)
     with supervised_run(recipe, show) as (run, note):
         say(f"{len(examples)} examples, {step_count(recipe.sft, len(examples))} updates")
-        fit(recipe, backend.model, examples, note)
+        losses: list[float] = []
+
+        def kept(metrics: dict[str, Any]) -> None:
+            losses.append(metrics["loss"])
+            note(metrics)
+
+        fit(recipe, backend.model, examples, kept)
+        if warning := overshoot(losses):
+            say(f"warning: {warning}")
         target = run.path / "final"
         backend.save_model(target)
         tokenizer.inner.save_pretrained(target)
