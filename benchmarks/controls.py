@@ -27,6 +27,7 @@ TOLD = {
     "control_rft": "rft: own answers that passed",
     "control_warm": "supervised on the references",
     "distill": "a teacher on own answers",
+    "resampled": "one turn, as many tokens",
     "scripted-words": "three files by words",
     "scripted-words-first": "one file by words",
     "scripted-bm25-files": "BM25, a file",

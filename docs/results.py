@@ -159,7 +159,8 @@ def _shares(runs: Sequence[Mapping[str, Any]]) -> str:
     """What the controls took of their budgets."""
     took = [one for run in runs for one in run["took"].values() if "seconds_budget" in one]
     if not took:
-        return "Its controls are not run yet."
+        resampled = all("resampled" in run["values"][""] for run in runs)
+        return "Its control is resampling at equal tokens." if resampled else "Its controls are not run yet."
     shares = [(one["seconds_sampling"] + one["seconds_training"]) / one["seconds_budget"] for one in took]
     return f"Controls took {min(shares):.2f} to {max(shares):.2f} of the CPU seconds budgeted for them."
 

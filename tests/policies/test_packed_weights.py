@@ -18,6 +18,12 @@ from strop_verify.core.rollout import Completion, SamplingParams
 pytestmark = pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="torch without MKL")
 
 
+@pytest.fixture(autouse=True)
+def on_intel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The products are right on any processor."""
+    monkeypatch.setattr(packed_weights, "pays", lambda: True)
+
+
 class Words:
     """A tokenizer that never ends a row."""
 
@@ -87,6 +93,15 @@ def test_rows_sample_what_they_sample_with_plain_products(
     assert len(packings) == 15 and min(packings) >= 12  # seven matrices a layer, and the head, at each token
     monkeypatch.setattr(packed_weights, "ROWS", range(0))
     assert same(ours, sampled(model, rows, 24)) and len(packings) == 15
+
+
+def test_weights_are_not_packed_where_it_does_not_pay(
+    model: LlamaForCausalLM, packings: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sampled(model, 8, 40) and packings
+    packings.clear()
+    monkeypatch.setattr(packed_weights, "pays", lambda: False)
+    assert sampled(model, 8, 40) and not packings
 
 
 def test_few_rows_and_short_answers_are_not_worth_it(model: LlamaForCausalLM, packings: list[int]) -> None:

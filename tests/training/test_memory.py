@@ -166,6 +166,10 @@ def test_a_warm_start_trains_all_weights_before_there_are_adapters() -> None:
     both = sum(whole.updating.values()) + whole.held["Adam"]
     assert sum(warm.updating.values()) + warm.held["Adam"] == pytest.approx(both)
     assert warm.held == adapters.held and adapters.peak < warm.peak < whole.peak + adapters.peak
+    ways = (), ("model.lora.rank=4",), ("model.lora.rank=4", "sft.warm_start=true")
+    plans = [memory_plan(recipe_of(*words), SHAPE, gpu=False)[0] for words in ways]
+    kept, less, again = (one.held["torch's own"] for one in plans)
+    assert kept == again > less
     assert plan("sft.warm_start=true") == whole
 
 

@@ -2,13 +2,14 @@
 
 In a product with few rows MKL copies the weights each time, which can take half of it. Here the copy is made once and
 used until the batch has ended, for as much memory as the weights take (benchmarks/packed_decoding.py). Each number of
-rows is tried against the plain product before it is used.
+rows is tried against the plain product before it is used. On other processors than Intel's MKL gains nothing by it.
 """
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -25,12 +26,18 @@ _TOLD = ROWS[-1] + 1
 """Rows that MKL is told when it packs. The layout holds for others, too, which is tried."""
 
 
+@cache
+def pays() -> bool:
+    """Whether products with packed weights are faster here: torch has MKL, and the processor is one of Intel's."""
+    cpus = Path("/proc/cpuinfo")
+    return torch.backends.mkl.is_available() and cpus.is_file() and "GenuineIntel" in cpus.read_text()
+
+
 class PackedWeights:
     """Packed copies of a model's matrices. They are made when they pay and again when the weights have changed."""
 
     def __init__(self, model: torch.nn.Module) -> None:
-        able = torch.backends.mkl.is_available()
-        self._linears = [one for one in model.modules() if _can_be_packed(one)] if able else []
+        self._linears = [one for one in model.modules() if _can_be_packed(one)] if pays() else []
         self._forwards: list[Any] = []
         self._versions: list[int] = []
         self._rows: set[int] = set()

@@ -142,7 +142,7 @@ def memory_plan(
             "cache": float(cached * tokens),
             "plays between turns": float(cached * policy.batch[1]) if has_turns(recipe) else 0.0,
             "logits": 3.0 * FLOAT32 * rows * shape.vocabulary,
-            "packed weights": copy if types.sampled == FLOAT32 and not (gpu or types.quantised) else 0.0,
+            "packed weights": copy if _packs(types) else 0.0,
         }
     elif share and not gpu:
         share, at_once, sampling = 0.0, True, {"weights": copy, "cache": cache * 2**30}
@@ -164,8 +164,16 @@ def memory_plan(
     return [training, DevicePlan("sampling", launch.servers * spread, {}, serving, {}, share=used)]
 
 
+def _packs(types: "_Types") -> bool:
+    if types.gpu or types.quantised or types.sampled != FLOAT32:
+        return False
+    from strop.policies.packed_weights import pays  # torch comes with it
+
+    return pays()
+
+
 def _kept_by_torch(recipe: Recipe, shape: ModelShape, types: "_Types", updating: dict[str, float]) -> float:
-    if recipe.model.lora.rank:
+    if recipe.model.lora.rank and not recipe.sft.warm_start:
         return LITTLE
     small = _tokens(recipe) * shape.widest * types.computed < LARGE
     activations = updating.get("activations", 0.0) + updating.get("one layer", 0.0)
