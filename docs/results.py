@@ -141,18 +141,22 @@ def controlled_section(path: Path) -> Iterator[tuple[str, str]]:
                 for side in sides
                 if rate in runs[0]["values"][on][side]
             ]
-        title = f"{name}: {len(ids)} {on or 'held-out'} tasks, {len(runs)} seeds"
+        title = f"{name}: {len(ids)} {on or 'held-out'} tasks, {_seeds(runs)}"
         yield (
             f"results-{name}{'-' * bool(on)}{on}",
             svg(_filled(groups), title=title, note="95 % intervals over tasks"),
         )
     if rewards := [run["rewards"] for run in runs if "rewards" in run]:
-        yield f"results-{name}-reward", curve(rewards, f"{name}: mean reward, {len(rewards)} seeds")
+        yield f"results-{name}-reward", curve(rewards, f"{name}: mean reward, {_seeds(rewards)}")
     tables = []
     for on, ids in data["tasks"].items():
         tables += [f"{on or 'Held-out'}, {len(ids)} tasks:", "", controls.table(data, on), ""]
-    seeds = f"{len(runs)} seed{'s' * (len(runs) > 1)}. {_shares(runs)}"
+    seeds = f"{_seeds(runs)}. {_shares(runs)}"
     yield "", _section(name, seeds, tables[:-1], len(data["tasks"]) + bool(rewards), [*data["tasks"]])
+
+
+def _seeds(runs: Sequence[Any]) -> str:
+    return f"{len(runs)} seed{'s' * (len(runs) > 1)}"
 
 
 def _shares(runs: Sequence[Mapping[str, Any]]) -> str:
