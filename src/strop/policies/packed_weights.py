@@ -2,7 +2,7 @@
 
 In a product with few rows MKL copies the weights each time, which can take half of it. Here the copy is made once and
 used until the batch has ended, for as much memory as the weights take (benchmarks/packed_decoding.py). Each number of
-rows is tried against the plain product before it is used. On other processors than Intel's MKL gains nothing by it.
+rows is tried against the plain product before it is used. An AMD processor gained nothing by it.
 """
 
 import warnings
