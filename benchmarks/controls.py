@@ -3,7 +3,8 @@
 python benchmarks/controls.py RUN... -o experiments/controls/demo.json    a run a seed; the file's other seeds stay
 python benchmarks/controls.py [RUN...] --beside distill=RUN,RUN -o FILE   other runs to hold the same seeds against
 python benchmarks/controls.py RUN... --baselines EVAL-RUN -o FILE         what needs no model: strop eval -n 1 --greedy
-python benchmarks/controls.py --table experiments/controls/demo.json      README's table
+python benchmarks/controls.py --table experiments/controls/demo.json      its tables
+python benchmarks/controls.py --overview experiments/controls/*-0.5b.json README's table
 """
 
 import argparse
@@ -40,6 +41,7 @@ TOLD = {
 RATES = ("pass@1", "greedy", "score", "greedy-score", "utility", "greedy-utility")
 STAGES = ("build", "greedy-build")
 """Kept too where answers are linted, which is Rust."""
+ANSWERS = {"pass@1": "sampled", "build": "sampled: builds", "greedy-build": "greedy: builds"}
 
 
 def collected(
@@ -143,9 +145,43 @@ def table(data: Mapping[str, Any], on: str = "") -> str:
     for side, rate, mean, after, one in rows(data, on):
         each = " ".join(_signed(value) for value in one.seeds)
         told = f"{_signed(one.delta)} [{_signed(one.low)}, {_signed(one.high)}]"
-        name = "sampled" if rate == "pass@1" else rate
+        name = ANSWERS.get(rate, rate)
         fewer = f" ({len(one.seeds)} of {count} seeds)" if len(one.seeds) < count else ""
         lines.append(f"| {TOLD[side]}{fewer} | {name} | {_plain(mean)} | {_plain(after)} | {told} | {each} |")
+    return "\n".join(lines)
+
+
+def overview(files: Sequence[Path]) -> str:
+    """A table of several recipes, each on its largest set of tasks: the start (after a warm start, where there is one),
+    GRPO, and the differences from the start and from the controls at equal compute, in Markdown.
+    """
+    against = ("start", "control_ssd", "control_rft")
+    lines = [
+        "| recipe, tasks, seeds | answers | start | GRPO | GRPO - start | GRPO - ssd | GRPO - rft |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for file in files:
+        data = json.loads(file.read_text())
+        on, ids = max(data["tasks"].items(), key=lambda one: len(one[1]))
+        found = {(side, rate): one for side, rate, *one in rows(data, on)}
+        start = "warm" if any(side == "warm" for side, _ in found) else "before"
+        rates = [rate for side, rate in found if side == start]
+        for rate in rates:
+            first = found[start, rate]
+            told = []
+            for side in against:
+                one = found.get((start if side == "start" else side, rate))
+                few = one and len(one[2].seeds) < len(data["runs"])
+                told.append(
+                    f"{_signed(one[2].delta)} [{_signed(one[2].low)}, {_signed(one[2].high)}]"
+                    + f" ({len(one[2].seeds)})" * bool(few)
+                    if one
+                    else "not run"
+                )
+            name = f"{file.stem}, {len(ids)}, {len(data['runs'])}" if rate == rates[0] else ""
+            lines.append(
+                f"| {name} | {ANSWERS.get(rate, rate)} | {_plain(first[0])} | {_plain(first[1])} | {' | '.join(told)} |"
+            )
     return "\n".join(lines)
 
 
@@ -166,10 +202,13 @@ def main() -> None:
     parser.add_argument("--baselines", type=Path, metavar="EVAL-RUN")
     parser.add_argument("-o", "--output", type=Path)
     parser.add_argument("--table", type=Path)
+    parser.add_argument("--overview", nargs="+", type=Path, metavar="FILE")
     given = parser.parse_intermixed_args()
     beside = {
         name: [*map(Path, runs.split(","))] for name, _, runs in (one.partition("=") for one in given.beside)
     }
+    if given.overview:
+        return print(overview(given.overview))
     if given.output:
         data = collected(given.runs, given.output, beside, given.baselines)
         given.output.write_text(packed(data))
