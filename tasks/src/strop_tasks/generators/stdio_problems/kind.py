@@ -2,7 +2,7 @@
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -124,6 +124,6 @@ def grid(r: Random, rows: int, columns: int, marks: str) -> list[str]:
     return ["".join(r.choices(marks, k=columns)) for _ in range(rows)]
 
 
-def one_each(values: Iterable[object]) -> tuple[str, ...]:
+def one_each(*values: object) -> tuple[str, ...]:
     """For each value, an input of one line."""
     return tuple(lines(value) for value in values)

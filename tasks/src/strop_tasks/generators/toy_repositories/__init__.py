@@ -96,16 +96,15 @@ def _task(template: FunctionTemplate, fault: ToyFault, r: Random) -> Task | None
         return None
     others = [pair for pair in functions if pair[1] is not function]
     public, secret = r.sample(others, min(2, len(others))), r.sample(others, min(2, len(others)))
-    public_tests = [((module, function), [shown]), *_with_cases(repository, public, r)]
-    tests = _tests(repository, r, PUBLIC, public_tests)
-    hidden_tests = [((module, function), hidden), *_with_cases(repository, secret, r)]
-    secret_tests = _tests(repository, r, HIDDEN, hidden_tests)
-    files = {**repository.files(), PUBLIC: tests.text, HIDDEN: secret_tests.text}
+    files, failing, passing = repository.files(), list[str](), list[str]()
+    for name, cases, more in ((PUBLIC, [shown], public), (HIDDEN, hidden, secret)):
+        tested = [((module, function), cases), *_with_cases(repository, more, r)]
+        files[name], bad, good = _tests(repository, r, name, tested)
+        failing += bad
+        passing += good
     data = {name: text.encode() for name, text in files.items()}
     why = f"{PUBLIC}::test_{function.name} - {shown.why}"
     statement = r.choice(_STATEMENTS).format(package=repository.package, why=why)
-    failing = [*tests.failing, *secret_tests.failing]
-    passing = [*tests.passing, *secret_tests.passing]
     judge = ProjectCheck(project=data_uri(data), digest=digest_of(data), failing=failing, passing=passing)
     check = EditCheck(format=FORMAT, files={path: broken}, oracle={path: right}, judge=judge)
     key = content_hash([function.source])
@@ -169,20 +168,14 @@ def _with_cases(
     return found
 
 
-@dataclass(frozen=True)
-class _TestFile:
-    text: str
-    failing: list[str]
-    passing: list[str]
-
-
 def _tests(
     repository: ToyRepository,
     r: Random,
     path: str,
     tested: list[tuple[tuple[ToyModule, ToyFunction], list[_Case]]],
-) -> _TestFile:
-    """A test file with a test for each case; hidden tests end in the case's number."""
+) -> tuple[str, list[str], list[str]]:
+    """A test file with a test for each case, and the failing and the passing tests; hidden tests end in the case's
+    number."""
     r.shuffle(tested)
     names: dict[str, list[str]] = {}
     parts, failing, passing = list[str](), list[str](), list[str]()
@@ -195,7 +188,7 @@ def _tests(
     imports = "".join(
         f"from {name} import {', '.join(sorted(found))}\n" for name, found in sorted(names.items())
     )
-    return _TestFile("\n\n".join([imports, *parts]), failing, passing)
+    return "\n\n".join([imports, *parts]), failing, passing
 
 
 def _body(function: ToyFunction, case: _Case) -> str:

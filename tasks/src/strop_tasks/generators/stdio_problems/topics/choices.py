@@ -28,7 +28,7 @@ def stairs(r: Random) -> Problem:
             "print(ways[n])\n"
         ),
         draw=lambda r: lines(r.randint(4, 60)),
-        edges=one_each([0, 1, strides[0], strides[-1], sum(strides), 1000]),
+        edges=one_each(0, 1, strides[0], strides[-1], sum(strides), 1000),
     )
 
 
@@ -67,7 +67,7 @@ def coins(r: Random) -> Problem:
         prints="an integer, or the word",
         program=f"n = int(input())\n{body}",
         draw=lambda r: lines(r.randint(values[-1], 8 * values[-1])),
-        edges=one_each([1, 2, values[0], values[-1], values[-1] + 1, values[1] * values[-1] - 1, 1000]),
+        edges=one_each(1, 2, values[0], values[-1], values[-1] + 1, values[1] * values[-1] - 1, 1000),
     )
 
 
@@ -145,16 +145,14 @@ def spaced_sum(r: Random) -> Problem:
         ),
         draw=lambda r: lines(some(r, -5, 50, gap + 3, gap + 9)),
         edges=one_each(
-            [
-                "-4",
-                f"{fee}",
-                f"{fee + 1}",
-                "20 20 20 20 20 20 20 20 20",
-                "50 1 1 1 1 1 1 50",
-                "-1 -2 -3",
-                " ".join(["30"] * (gap + 1)),
-                " ".join(["30"] * (gap + 2)),
-            ]
+            "-4",
+            f"{fee}",
+            f"{fee + 1}",
+            "20 20 20 20 20 20 20 20 20",
+            "50 1 1 1 1 1 1 50",
+            "-1 -2 -3",
+            " ".join(["30"] * (gap + 1)),
+            " ".join(["30"] * (gap + 2)),
         ),
     )
 
@@ -182,7 +180,7 @@ def no_long_runs(r: Random) -> Problem:
             f"print(sum(run) % {m})\n"
         ),
         draw=lambda r: lines(r.randint(4, 60)),
-        edges=one_each([1, most, most + 1, most + 2, 3, 2000]),
+        edges=one_each(1, most, most + 1, most + 2, 3, 2000),
     )
 
 

@@ -28,7 +28,7 @@ def digit_sum(r: Random) -> Problem:
         prints="the result, 0 when there is no such digit",
         program=f"n = input()\nprint(sum({code} for d in n if {test}))\n",
         draw=lambda r: lines(r.randint(10 ** (d := r.randint(1, 11)), 10 ** (d + 1))),
-        edges=one_each([0, k, k + 1, k - 1, 1234567890, 11 * k, 99999, 10**20]),
+        edges=one_each(0, k, k + 1, k - 1, 1234567890, 11 * k, 99999, 10**20),
     )
 
 
@@ -50,7 +50,7 @@ def nth_term(r: Random) -> Problem:
         prints="the value after n steps",
         program=f"x = {start}\nfor _ in range(int(input())):\n    x = x * {a} + {b}\nprint(x)\n",
         draw=lambda r: lines(r.randint(2, 50)),
-        edges=one_each([0, 1, 2, 60]),
+        edges=one_each(0, 1, 2, 60),
     )
 
 
@@ -78,7 +78,7 @@ def sum_of_multiples(r: Random) -> Problem:
         prints="the result",
         program=f"n = int(input())\nprint(sum({code} for i in range(1, n + 1) if {test}))\n",
         draw=lambda r: lines(r.randint(p * q, 3000)),
-        edges=one_each([1, p - 1 or 1, p, q, p * q - 1, p * q, 5000]),
+        edges=one_each(1, p - 1 or 1, p, q, p * q - 1, p * q, 5000),
     )
 
 
@@ -103,7 +103,7 @@ def fizz(r: Random) -> Problem:
             "    print(word or i)\n"
         ),
         draw=lambda r: lines(r.randint(3, 40)),
-        edges=one_each([1, min(p, q), max(p, q), 100]),
+        edges=one_each(1, min(p, q), max(p, q), 100),
     )
 
 
@@ -126,7 +126,7 @@ def primes_with_rest(r: Random) -> Problem:
             f"print(sum(p % {k} == {rest} for p in primes))\n"
         ),
         draw=lambda r: lines(r.randint(20, 1000)),
-        edges=one_each([1, 2, 3, 25, 49, 997, 1000]),
+        edges=one_each(1, 2, 3, 25, 49, 997, 1000),
     )
 
 
@@ -153,7 +153,7 @@ def in_base(r: Random) -> Problem:
             f"print(digits.zfill({width}))\n"
         ),
         draw=lambda r: lines(r.randint(0, 10 ** r.randint(1, 9))),
-        edges=one_each([0, 1, base - 1, base, base**width - 1, base**width, 10**15]),
+        edges=one_each(0, 1, base - 1, base, base**width - 1, base**width, 10**15),
     )
 
 
@@ -180,7 +180,7 @@ def collatz_like(r: Random) -> Problem:
             "print(steps, n)\n"
         ),
         draw=lambda r: lines(r.randint(2, 10000)),
-        edges=one_each([1, p, p * p, p + 1, 9999, 10000]),
+        edges=one_each(1, p, p * p, p + 1, 9999, 10000),
     )
 
 
@@ -198,7 +198,7 @@ def common_divisor(r: Random) -> Problem:
         draw=lambda r: lines(
             r.choice([r.randint(1, 300), k * r.randint(1, 9), *(d for d in range(1, k) if k % d == 0)])
         ),
-        edges=one_each([1, k, 2 * k, k + 1, 2, 3, 30030, 1024, 3**7]),
+        edges=one_each(1, k, 2 * k, k + 1, 2, 3, 30030, 1024, 3**7),
     )
 
 
@@ -276,7 +276,7 @@ def counted_numbers(r: Random) -> Problem:
             "print(answer)\n"
         ),
         draw=lambda r: lines(r.randint(1, 10 ** r.randint(2, 18))),
-        edges=one_each([1, 9, 10, 99, 100, 555, 12345, 10**18, 10**18 - 1]),
+        edges=one_each(1, 9, 10, 99, 100, 555, 12345, 10**18, 10**18 - 1),
     )
 
 
@@ -303,13 +303,11 @@ def missing_numbers(r: Random) -> Problem:
             r.sample(range(low, high + 1), r.randint(2, size)) + numbers(r, 2, low - 3, high + 3)
         ),
         edges=one_each(
-            [
-                low,
-                high,
-                " ".join(map(str, range(low, high + 1))),
-                " ".join(map(str, range(low + 1, high))),
-                " ".join(map(str, range(high + 2, low - 2, -1))),
-                f"{low - 1} {high + 1}",
-            ]
+            low,
+            high,
+            " ".join(map(str, range(low, high + 1))),
+            " ".join(map(str, range(low + 1, high))),
+            " ".join(map(str, range(high + 2, low - 2, -1))),
+            f"{low - 1} {high + 1}",
         ),
     )

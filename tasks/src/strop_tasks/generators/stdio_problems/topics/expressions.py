@@ -46,16 +46,14 @@ def stack_machine(r: Random) -> Problem:
         ),
         draw=lambda r: lines(_postfix(r, r.randint(2, 6), f"+*@{third}")),
         edges=one_each(
-            [
-                "0",
-                f"{min(m, 99)}",
-                "3 4 +",
-                "7 8 *",
-                "5 6 @",
-                f"5 6 {third}",
-                f"9 2 3 {third} @",
-                f"99 98 * 97 {third} 1 2 + *",
-            ]
+            "0",
+            f"{min(m, 99)}",
+            "3 4 +",
+            "7 8 *",
+            "5 6 @",
+            f"5 6 {third}",
+            f"9 2 3 {third} @",
+            f"99 98 * 97 {third} 1 2 + *",
         ),
     )
 
@@ -101,17 +99,15 @@ def odd_arithmetic(r: Random) -> Problem:
         ),
         draw=lambda r: lines(_infix(r, r.randint(2, 6))),
         edges=one_each(
-            [
-                "7",
-                "0-1",
-                "2+3*4",
-                "2*3+4",
-                "9-4-3",
-                "9-4+3",
-                "2*(3+4)-5*6",
-                "((8))-(2-(5-9))*3",
-                "1+2-3*4-5+6*7",
-            ]
+            "7",
+            "0-1",
+            "2+3*4",
+            "2*3+4",
+            "9-4-3",
+            "9-4+3",
+            "2*(3+4)-5*6",
+            "((8))-(2-(5-9))*3",
+            "1+2-3*4-5+6*7",
         ),
     )
 

@@ -1,5 +1,6 @@
 """One or two lines of work on a line of integers."""
 
+from collections.abc import Sequence
 from random import Random
 
 from strop_tasks.generators.stdio_problems.kind import Problem, kind, lines, one_each, some
@@ -11,6 +12,20 @@ _FOLDS = {
     "len(a)": "number of integers",
     "max(a) - min(a)": "difference between the largest and the smallest",
 }
+_TESTS = {
+    "x > {k}": "greater than {k}",
+    "x < {k}": "less than {k}",
+    "x % {k} == 0": "divisible by {k}",
+    "x == {k}": "equal to {k}",
+    "x % {k} != 0": "not divisible by {k}",
+}
+_SUMMED = ("x % {k} == 0", "x > {k}", "x < {k}", "x % {k} != 0")
+
+
+def _test(r: Random, k: int, tests: Sequence[str]) -> tuple[str, str]:
+    """A drawn condition on x, as code and in words."""
+    test = r.choice(tests)
+    return test.format(k=k), _TESTS[test].format(k=k)
 
 
 @kind(1)
@@ -31,7 +46,7 @@ def fold_plus(r: Random) -> Problem:
         prints=f"the {noun}, {word} {k}",
         program=f"a = list(map(int, input().split()))\nprint({inner} {sign} {k})\n",
         draw=lambda r: lines(some(r, -20, 40)),
-        edges=one_each(["0", "-7", "5 5 5", "-3 -9 -4", "100 9 30", "3 -2"]),
+        edges=one_each("0", "-7", "5 5 5", "-3 -9 -4", "100 9 30", "3 -2"),
     )
 
 
@@ -39,15 +54,7 @@ def fold_plus(r: Random) -> Problem:
 def count_where(r: Random) -> Problem:
     """How many integers of a line fulfil a condition."""
     k = r.randint(2, 30)
-    test, phrase = r.choice(
-        [
-            (f"x > {k}", f"greater than {k}"),
-            (f"x < {k}", f"less than {k}"),
-            (f"x % {k} == 0", f"divisible by {k}"),
-            (f"x == {k}", f"equal to {k}"),
-            (f"x % {k} != 0", f"not divisible by {k}"),
-        ]
-    )
+    test, phrase = _test(r, k, [*_TESTS])
     return Problem(
         parameters={"test": test},
         say=(
@@ -59,14 +66,12 @@ def count_where(r: Random) -> Problem:
         program=f"a = list(map(int, input().split()))\nprint(sum({test} for x in a))\n",
         draw=lambda r: lines([x if r.random() < 0.6 else k * r.randint(0, 4) for x in some(r, 0, 2 * k + 3)]),
         edges=one_each(
-            [
-                str(k),
-                f"{k} {k} {k}",
-                f"{k - 1} {k} {k + 1}",
-                f"0 {k * 10} {k * 10 + 1}",
-                f"{k + 1}",
-                f"{k - 1}",
-            ]
+            str(k),
+            f"{k} {k} {k}",
+            f"{k - 1} {k} {k + 1}",
+            f"0 {k * 10} {k * 10 + 1}",
+            f"{k + 1}",
+            f"{k - 1}",
         ),
     )
 
@@ -86,7 +91,7 @@ def each_changed(r: Random) -> Problem:
         prints="the new integers on one line with spaces between them",
         program=f"a = list(map(int, input().split()))\nprint(*[x {sign} {k} for x in a])\n",
         draw=lambda r: lines(some(r, 0, 3 * k, 2, 7)),
-        edges=one_each(["0", f"{k}", f"{k - 1} {k} {k + 1}", f"1000 {k * 7} 3 3 3"]),
+        edges=one_each("0", f"{k}", f"{k - 1} {k} {k + 1}", f"1000 {k * 7} 3 3 3"),
     )
 
 
@@ -108,7 +113,7 @@ def first_sorted(r: Random) -> Problem:
         prints="integers on one line with spaces between them",
         program=f"a = sorted(map(int, input().split()){reverse})\nprint(*{items})\n",
         draw=lambda r: lines(some(r, -30, 60, 7, 10)),
-        edges=one_each(["7 6 5 4 3 2 1", "1 1 1 2 2 2 3 3 3", "-1 -2 -3 -10 -20 0 5", "9 10 100 11 2 30 4"]),
+        edges=one_each("7 6 5 4 3 2 1", "1 1 1 2 2 2 3 3 3", "-1 -2 -3 -10 -20 0 5", "9 10 100 11 2 30 4"),
     )
 
 
@@ -116,14 +121,7 @@ def first_sorted(r: Random) -> Problem:
 def sum_where(r: Random) -> Problem:
     """The sum of the integers of a line that fulfil a condition."""
     k = r.randint(2, 20)
-    test, phrase = r.choice(
-        [
-            (f"x % {k} == 0", f"divisible by {k}"),
-            (f"x > {k}", f"greater than {k}"),
-            (f"x < {k}", f"less than {k}"),
-            (f"x % {k} != 0", f"not divisible by {k}"),
-        ]
-    )
+    test, phrase = _test(r, k, _SUMMED)
     return Problem(
         parameters={"test": test},
         say=(
@@ -134,7 +132,7 @@ def sum_where(r: Random) -> Problem:
         prints="the sum",
         program=f"a = list(map(int, input().split()))\nprint(sum(x for x in a if {test}))\n",
         draw=lambda r: lines([x if r.random() < 0.6 else k * r.randint(0, 4) for x in some(r, 0, 2 * k + 3)]),
-        edges=one_each([str(k), f"{k + 1}", f"{k - 1}", f"{k - 1} {k} {k + 1}", f"0 {k * 10} {k * 10 + 1}"]),
+        edges=one_each(str(k), f"{k + 1}", f"{k - 1}", f"{k - 1} {k} {k + 1}", f"0 {k * 10} {k * 10 + 1}"),
     )
 
 
@@ -142,13 +140,7 @@ def sum_where(r: Random) -> Problem:
 def kept_where(r: Random) -> Problem:
     """The integers of a line that fulfil a condition, or a word when there are none."""
     k, none = r.randint(2, 20), r.choice(["none", "nil", "empty", "-"])
-    test, phrase = r.choice(
-        [
-            (f"x % {k} == 0", f"divisible by {k}"),
-            (f"x > {k}", f"greater than {k}"),
-            (f"x < {k}", f"less than {k}"),
-        ]
-    )
+    test, phrase = _test(r, k, _SUMMED[:3])
     return Problem(
         parameters={"test": test, "none": none},
         say=(
@@ -164,5 +156,5 @@ def kept_where(r: Random) -> Problem:
             f'print(*b if b else ["{none}"])\n'
         ),
         draw=lambda r: lines([x if r.random() < 0.6 else k * r.randint(0, 4) for x in some(r, 0, 2 * k + 3)]),
-        edges=one_each([str(k), f"{k + 1}", f"{k - 1}", f"{k + 1} {k} {k - 1}", f"{k * 10 + 1} 0 {k * 10}"]),
+        edges=one_each(str(k), f"{k + 1}", f"{k - 1}", f"{k + 1} {k} {k - 1}", f"{k * 10 + 1} 0 {k * 10}"),
     )

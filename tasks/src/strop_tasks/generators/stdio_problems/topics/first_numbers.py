@@ -52,7 +52,7 @@ def one_step(r: Random) -> Problem:
         prints=f"the value of n {sign} {k}",
         program=f"n = int(input())\nprint(n {sign} {k})\n",
         draw=lambda r: lines(r.randint(0, 9 * k)),
-        edges=one_each([0, 1, k - 1, k, k + 1, 100 * k, 123456]),
+        edges=one_each(0, 1, k - 1, k, k + 1, 100 * k, 123456),
     )
 
 
@@ -72,7 +72,7 @@ def straight_line(r: Random) -> Problem:
         prints=f"the value of {a} * x {sign} {b}",
         program=f"x = int(input())\nprint({a} * x {sign} {b})\n",
         draw=lambda r: lines(r.randint(-40, 40)),
-        edges=one_each([0, 1, -1, 1000, -1000]),
+        edges=one_each(0, 1, -1, 1000, -1000),
     )
 
 
@@ -136,7 +136,7 @@ def threshold(r: Random) -> Problem:
         prints="one of the two words",
         program=f'n = int(input())\nprint("{first}" if n {sign} {k} else "{second}")\n',
         draw=lambda r: lines(r.randint(0, 2 * k)),
-        edges=one_each([k - 1, k, k + 1, -k - 3, 3 * k + 5]),
+        edges=one_each(k - 1, k, k + 1, -k - 3, 3 * k + 5),
     )
 
 
@@ -157,7 +157,7 @@ def divisible(r: Random) -> Problem:
         prints="one of the two words",
         program=f'n = int(input())\nprint("{first}" if n % {k} == 0 else "{second}")\n',
         draw=lambda r: lines(r.choice([k * r.randint(1, 30), r.randint(0, 30 * k)])),
-        edges=one_each([0, 1, k, k + 1, 100 * k, 2 * k - 1]),
+        edges=one_each(0, 1, k, k + 1, 100 * k, 2 * k - 1),
     )
 
 
@@ -176,7 +176,7 @@ def boxes(r: Random) -> Problem:
         prints="two integers on one line: what is full, then what is left",
         program=f"n = int(input())\nprint(n // {k}, n % {k})\n",
         draw=lambda r: lines(r.randint(0, 20 * k)),
-        edges=one_each([0, k - 1, k, k + 1, 1000 * k + 2]),
+        edges=one_each(0, k - 1, k, k + 1, 1000 * k + 2),
     )
 
 
@@ -195,5 +195,5 @@ def count_up(r: Random) -> Problem:
         prints="one number a line",
         program=f"n = int(input())\nfor i in range({start}, n + 1, {step}):\n    print(i)\n",
         draw=lambda r: lines(r.randint(start, start + 12 * step)),
-        edges=one_each([start, start + 1, start + step, start + 3 * step, start + 5 * step - 1]),
+        edges=one_each(start, start + 1, start + step, start + 3 * step, start + 5 * step - 1),
     )

@@ -73,7 +73,7 @@ def count_letters(r: Random) -> Problem:
             " \n", "\n"
         ),
         edges=one_each(
-            ["b c d", wanted, wanted * 3, f"k{wanted[-1]}k", "the quick brown fox jumps over the lazy dog"]
+            "b c d", wanted, wanted * 3, f"k{wanted[-1]}k", "the quick brown fox jumps over the lazy dog"
         ),
     )
 
@@ -140,7 +140,7 @@ def replaced(r: Random) -> Problem:
         prints="the new line",
         program=f's = input()\nprint(s.replace("{old}", "{new}"))\n',
         draw=lambda r: lines(text(r, 2, 5)),
-        edges=one_each(["k", "to see the ants run into a nest", f"{old}{old}k{old}k", "KEEP THESE LETTERS"]),
+        edges=one_each("k", "to see the ants run into a nest", f"{old}{old}k{old}k", "KEEP THESE LETTERS"),
     )
 
 

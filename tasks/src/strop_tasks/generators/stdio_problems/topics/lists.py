@@ -33,15 +33,13 @@ def neighbours(r: Random) -> Problem:
         ),
         draw=lambda r: lines(some(r, 0, 3 * k, 3, 10)),
         edges=one_each(
-            [
-                "5",
-                f"0 {k}",
-                f"0 {k + 1}",
-                f"{k} 0 {k}",
-                f"{k + 1} 0",
-                f"0 {k + 1} {2 * k + 2} {2 * k + 2}",
-                "-4 -9 -1 -1 -30",
-            ]
+            "5",
+            f"0 {k}",
+            f"0 {k + 1}",
+            f"{k} 0 {k}",
+            f"{k + 1} 0",
+            f"0 {k + 1} {2 * k + 2} {2 * k + 2}",
+            "-4 -9 -1 -1 -30",
         ),
     )
 
@@ -70,7 +68,7 @@ def running(r: Random) -> Problem:
         prints="one integer for each of the list, on one line with spaces between them",
         program=f"t, out = 0, []\nfor x in map(int, input().split()):\n    {step}\n    out.append(t)\nprint(*out)\n",
         draw=lambda r: lines(some(r, 0, k, 3, 8)),
-        edges=one_each(["0", f"{k}", f"{k + 1} 1", f"{k - 1} 1 1", f"1 {k - 1} 2 {k} 3", f"{5 * k + 2} 4 9"]),
+        edges=one_each("0", f"{k}", f"{k + 1} 1", f"{k - 1} 1 1", f"1 {k - 1} 2 {k} 3", f"{5 * k + 2} 4 9"),
     )
 
 
@@ -134,13 +132,11 @@ def ranked(r: Random) -> Problem:
         ),
         draw=lambda r: lines(some(r, -9, 20, k, k + 6)),
         edges=one_each(
-            [
-                "1",
-                "3 3 3 3 3 3 3",
-                " ".join(map(str, range(k))),
-                " ".join(map(str, range(k - 1))),
-                "10 9 100 11 8 2 1 -5",
-            ]
+            "1",
+            "3 3 3 3 3 3 3",
+            " ".join(map(str, range(k))),
+            " ".join(map(str, range(k - 1))),
+            "10 9 100 11 8 2 1 -5",
         ),
     )
 
@@ -207,13 +203,11 @@ def pairs(r: Random) -> Problem:
         ),
         draw=lambda r: lines(some(r, 0, k + 2, 4, 10)),
         edges=one_each(
-            [
-                f"{k}",
-                f"0 {k}",
-                f"{k} {k} {k}",
-                f"1 {k - 1} {k + 1}",
-                "0 0 0",
-                f"{k // 2} {k - k // 2} {k + k // 2} {k}",
-            ]
+            f"{k}",
+            f"0 {k}",
+            f"{k} {k} {k}",
+            f"1 {k - 1} {k + 1}",
+            "0 0 0",
+            f"{k // 2} {k - k // 2} {k + k // 2} {k}",
         ),
     )

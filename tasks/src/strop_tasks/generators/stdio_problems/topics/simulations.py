@@ -59,7 +59,7 @@ def prices(r: Random) -> Problem:
         ),
         draw=lambda r: lines(r.randint(1, 30)),
         edges=one_each(
-            [1, many - 1, many, many + 1, free // price, free // price + 1, max(1, free // price - 1), 1000]
+            1, many - 1, many, many + 1, free // price, free // price + 1, max(1, free // price - 1), 1000
         ),
     )
 
@@ -87,7 +87,7 @@ def last_one(r: Random) -> Problem:
             "print(*circle)\n"
         ),
         draw=lambda r: lines(r.randint(left + 2, 60)),
-        edges=one_each([left, left + 1, k + left, k, 500] if k >= left else [left, left + 1, k + left, 500]),
+        edges=one_each(left, left + 1, k + left, *([k] if k >= left else []), 500),
     )
 
 
@@ -155,14 +155,12 @@ def game_points(r: Random) -> Problem:
         ),
         draw=lambda r: lines(r.choices(range(1, 7), k=r.randint(4, 20))),
         edges=one_each(
-            [
-                face,
-                f"{face} {face}",
-                "1 2 3 4 5 6",
-                "6 6 6 6 6 6 6 6 6 6 6 6",
-                f"{face % 6 + 1} {face} {face % 6 + 1}",
-                "5 5",
-            ]
+            face,
+            f"{face} {face}",
+            "1 2 3 4 5 6",
+            "6 6 6 6 6 6 6 6 6 6 6 6",
+            f"{face % 6 + 1} {face} {face % 6 + 1}",
+            "5 5",
         ),
     )
 

@@ -110,14 +110,12 @@ def run_lengths(r: Random) -> Problem:
             "".join(r.choice("abcd") * r.randint(1, least + 2) for _ in range(r.randint(2, 5)))
         ),
         edges=one_each(
-            [
-                "a",
-                "b" * least,
-                "c" * (least - 1),
-                "d" * 12,
-                "abab",
-                "a" * least + "b" * (least - 1) + "a" * (least + 1),
-            ]
+            "a",
+            "b" * least,
+            "c" * (least - 1),
+            "d" * 12,
+            "abab",
+            "a" * least + "b" * (least - 1) + "a" * (least + 1),
         ),
     )
 
@@ -169,17 +167,15 @@ def brackets(r: Random) -> Problem:
         ),
         draw=draw,
         edges=one_each(
-            [
-                a,
-                b,
-                a + b,
-                b + a,
-                a + c[0] + b + c[1],
-                (a + b) * 4,
-                a * 6 + b * 6,
-                a + b + b,
-                c[0] + a + b + c[1] + c,
-            ]
+            a,
+            b,
+            a + b,
+            b + a,
+            a + c[0] + b + c[1],
+            (a + b) * 4,
+            a * 6 + b * 6,
+            a + b + b,
+            c[0] + a + b + c[1] + c,
         ),
     )
 

@@ -35,13 +35,11 @@ def words_by_length(r: Random) -> Problem:
         program=f"w = [x for x in input().split() if len(x) {sign} {k}]\n{code}\n",
         draw=lambda r: lines([w.lower() for w in words(r, 3, 8)] + ["y" * r.choice([k - 1, k, k + 1])]),
         edges=one_each(
-            [
-                "a",
-                "a" * k,
-                "b" * (k + 1),
-                f"{'c' * (k - 1)} {'d' * k} {'e' * (k + 1)}",
-                "x yy zzz wwww vvvvv uuuuuu ttttttt",
-            ]
+            "a",
+            "a" * k,
+            "b" * (k + 1),
+            f"{'c' * (k - 1)} {'d' * k} {'e' * (k + 1)}",
+            "x yy zzz wwww vvvvv uuuuuu ttttttt",
         ),
     )
 
@@ -68,7 +66,7 @@ def frequent(r: Random) -> Problem:
         prints=f"the {unit}{'' if k == 1 else 's'} in that order, on one line with {joined} between them",
         program=f's = {split}\nprint("{join}".join(sorted(set(s), key=lambda x: {key})[:{k}]))\n',
         draw=lambda r: lines(["sun", "map", "ant", "ox", *r.choices(r.sample(_SHORT, 5), k=9)]),
-        edges=one_each(["ab bc cd da", "bb aa cc bb dd aa", "c c c b b a d", "a b c d e f", "z y x z y z w"]),
+        edges=one_each("ab bc cd da", "bb aa cc bb dd aa", "c c c b b a d", "a b c d e f", "z y x z y z w"),
     )
 
 
@@ -108,7 +106,7 @@ def grouped_words(r: Random) -> Problem:
             f'    print(f"{{key}}{sign}", *{code})\n'
         ),
         draw=lambda r: lines([w.lower() for w in words(r, 4, 9)]),
-        edges=one_each(["a", "cab bad cab abb", "zebra apple zoo ant zip", "bbb aa c dddd a"]),
+        edges=one_each("a", "cab bad cab abb", "zebra apple zoo ant zip", "bbb aa c dddd a"),
     )
 
 
