@@ -23,7 +23,6 @@ problems have their own rules, by entry point. Deviation: a test's tolerance doe
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from strop.tasks.adapters import Adapter
@@ -38,22 +37,14 @@ from strop_verify.core.task import Task
 _OURS = ("is_floats", "assertion", "check", "_poly", "_surface_Area", "_digit_distance_nums")
 
 
-@dataclass(frozen=True)
-class EvalPlusTests:
-    """What a row's test code contains."""
+def _parsed_tests(code: str, where: str) -> tuple[str, list[tuple[str, str]], float, str]:
+    """(entry point, cases, tolerance, helpers) of a row's `test`. Raises UserError for code in another form,
+    SyntaxError for code that is not Python.
 
-    entry_point: str
-    """The function that the loop calls; `candidate` if it is the argument of `check`."""
-    cases: list[tuple[str, str]]
-    """Source of the list of arguments and of the expected value, of each test."""
-    atol: float
-    helpers: str
-    """Code that the expected values need: `ref_func` and its imports, or ""."""
-
-
-def parsed_tests(code: str, where: str) -> EvalPlusTests:
-    """The tests of a row's `test`. Raises UserError for code in another form, SyntaxError for code that is not
-    Python."""
+    The entry point is the function that the loop calls; `candidate` if it is the argument of `check`. A case is the
+    source of the list of arguments and of the expected value. Helpers are the code that the expected values need:
+    `ref_func` and its imports, or "".
+    """
     tree = ast.parse(code)
     body = next(
         (n.body for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "check"), tree.body
@@ -74,7 +65,7 @@ def parsed_tests(code: str, where: str) -> EvalPlusTests:
     if len(args) != len(expected) or not args:
         raise UserError(f"{where}: field 'test' has {len(args)} inputs and {len(expected)} results")
     entry, atol = _call(loop)
-    return EvalPlusTests(entry, list(zip(args, expected, strict=True)), atol, helpers)
+    return entry, list(zip(args, expected, strict=True)), atol, helpers
 
 
 def _assigned(body: list[ast.stmt], name: str) -> ast.List | None:
@@ -244,13 +235,12 @@ def _hub(row: Row, where: str) -> Task:
     prompt, solution, test = (text(row, field, where) for field in ("prompt", form, "test"))
     name = name_of(row.get("task_id"), "")
     whole = solution if form == "code" else _joined(prompt, solution)
-    tests = parsed_tests(test, where)
-    entry = text(row, "entry_point", where, default="") or tests.entry_point
+    called, cases, atol, helpers = _parsed_tests(test, where)
+    entry = text(row, "entry_point", where, default="") or called
     _require(whole, entry, where)
     base = row.get("test_list")
-    atol = tests.atol
-    lines = [f"assert strop_agrees({entry}, {args}, {expected})" for args, expected in tests.cases]
-    code = "\n".join([preamble(entry, atol, extra=tests.helpers), *lines]) + "\n"
+    lines = [f"assert strop_agrees({entry}, {args}, {expected})" for args, expected in cases]
+    code = "\n".join([preamble(entry, atol, extra=helpers), *lines]) + "\n"
     return _task(
         f"Mbpp/{name}" if form == "code" else name, prompt, whole, entry, code,
         min(len(base), len(lines)) if isinstance(base, list) else None,

@@ -211,7 +211,8 @@ def _check(files: dict[str, dict[str, Any]], settings: dict[str, Any]) -> Termin
     held = {path: file for path, file in files.items() if path.startswith(("tests/", "environment/"))}
     separate = verifier.get("environment_mode") == "separate" or "environment" in verifier
     listed = settings.get("artifacts") if isinstance(settings.get("artifacts"), list) else []
-    carried = [one.get("source", "") if isinstance(one, dict) else one for one in listed or ()]
+    named = [one.get("source", "") if isinstance(one, dict) else one for one in listed or ()]
+    carried = [path for path in named if path and isinstance(path, str)]
     image, workdir = place.get("docker_image"), place.get("workdir")
     return TerminalCheck(
         image=image if isinstance(image, str) else "",
@@ -221,7 +222,7 @@ def _check(files: dict[str, dict[str, Any]], settings: dict[str, Any]) -> Termin
         files={path: str(file["text"]) for path, file in held.items() if "text" in file},
         binary={path: str(file["base64"]) for path, file in held.items() if "text" not in file},
         programs=[path for path, file in held.items() if file.get("executable")],
-        artifacts=[*filter(_is_text, carried), _ARTIFACTS] if separate else [],
+        artifacts=[*carried, _ARTIFACTS] if separate else [],
         seconds=_seconds(agent, 900.0),
         test_seconds=_seconds(verifier, 600.0),
     )
@@ -262,10 +263,6 @@ def _variables(table: dict[str, Any]) -> dict[str, str]:
 def _seconds(table: dict[str, Any], usual: float) -> float:
     given = table.get("timeout_sec")
     return float(given) if isinstance(given, int | float) and given > 0 else usual
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value)
 
 
 def _text(files: dict[str, dict[str, Any]], path: str) -> str:

@@ -76,19 +76,15 @@ def slow_cases(tests: str) -> list[list[Any]]:
 
 def classes_of(support: Mapping[str, str], tests: str, module: str) -> tuple[str, dict[str, str]]:
     """(source of the support modules that the suite imports, or "", files that import them from `module`)."""
-    imported = {
-        node.module for node in ast.walk(ast.parse(tests)) if isinstance(node, ast.ImportFrom) and node.module
-    } | {a.name for node in ast.walk(ast.parse(tests)) if isinstance(node, ast.Import) for a in node.names}
+    nodes = list(ast.walk(ast.parse(tests)))
+    imported = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    imported |= {a.name for node in nodes if isinstance(node, ast.Import) for a in node.names}
     above, files = "", {}
     for path, source in support.items():
         stem = path.removesuffix(".py").replace("/", ".")
         if not path.endswith(".py") or stem not in imported:
             continue
-        names = [
-            node.name
-            for node in ast.parse(source).body
-            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        ]
+        names = [n.name for n in ast.parse(source).body if isinstance(n, pysource.Function | ast.ClassDef)]
         above += source.strip("\n") + "\n\n\n"
         files[path] = f"from {module} import {', '.join(names)}\n" if names else ""
     return above, files

@@ -9,7 +9,6 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
-from typing import Any
 
 from strop_tasks.curation.audit.record import AuditSettings, Finding, fatal, warning
 from strop_verify.code.python.source import UNPARSABLE
@@ -80,11 +79,9 @@ def leak_findings(task: Task) -> Iterator[Finding]:
         yield fatal("leak-answer", "the reference is in the statement or prompt")
     tests = task.check.revealed("\n".join(texts))
     if tests.found:
-        severity: Any = "fatal" if tests.marked or 2 * tests.found >= tests.hidden else "warning"
-        text = (
-            f"{tests.found} of {tests.hidden} hidden tests are in the statement or prompt, with their results"
-        )
-        yield Finding(code="leak-tests", severity=severity, text=text)
+        found = fatal if tests.marked or 2 * tests.found >= tests.hidden else warning
+        shown = f"{tests.found} of {tests.hidden} hidden tests"
+        yield found("leak-tests", f"{shown} are in the statement or prompt, with their results")
 
 
 def answer_leaks(task: Task, texts: list[str]) -> bool:

@@ -7,13 +7,15 @@ arbitrarily), and further answers known to be right. A variant of the reference 
 import ast
 import re
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 from strop.tasks.inputs import leaves
-from strop_tasks.curation.audit.record import Finding
+from strop_tasks.curation.audit.record import Finding, fatal, warning
 from strop_verify.code.python.source import module_of
 from strop_verify.core.checks import CasesCheck, StdioCheck
 from strop_verify.core.task import Task
+
+_fatal, _warning = partial(fatal, "special-judge"), partial(warning, "special-judge")
 
 
 def _pattern(*choices: str) -> re.Pattern[str]:
@@ -65,28 +67,24 @@ def wording_findings(task: Task) -> Iterator[Finding]:
     ordered = calls is not None and calls.any_order
     if _SEVERAL.search(text) and not ordered:
         text = "the task accepts any of several answers, but its check accepts only one"
-        yield _finding("fatal", text)
+        yield _fatal(text)
     elif runs and _ANY_ORDER.search(text):
-        yield _finding("fatal", "the task allows any order, but its check accepts only one")
+        yield _fatal("the task allows any order, but its check accepts only one")
     if runs and _ANY_CASE.search(text) and re.search("[A-Za-z]", outputs):
-        yield _finding("fatal", "the task allows upper and lower case, but its check accepts only one")
+        yield _fatal("the task allows upper and lower case, but its check accepts only one")
     if check.tolerance > 0:
         return
     exact = _long_float(calls) if calls else _DECIMAL.search(outputs) is not None
     if exact and _NEAR.search(text):
-        yield _finding("fatal", "the task allows an error, and its check has no tolerance")
+        yield _fatal("the task allows an error, and its check has no tolerance")
     elif exact and not _PLACES.search(text):
-        yield _finding("warning", "results hold decimal numbers, and the check has no tolerance")
+        yield _warning("results hold decimal numbers, and the check has no tolerance")
 
 
 def _long_float(check: CasesCheck) -> bool:
     """Whether an expected value holds a float of 15 digits or more: it was computed and not rounded."""
     floats = (value for value in leaves([c.expected for c in check.cases]) if isinstance(value, float))
     return any(len(repr(value).replace("-", "").replace(".", "")) >= 15 for value in floats)
-
-
-def _finding(severity: Any, text: str) -> Finding:
-    return Finding(code="special-judge", severity=severity, text=text)
 
 
 def variants(task: Task) -> Iterator[tuple[Finding, str]]:
@@ -97,16 +95,16 @@ def variants(task: Task) -> Iterator[tuple[Finding, str]]:
         text = " ".join(f"{task.statement} {task.prompt or ''}".split())
         if function and _ANY_ORDER.search(text):
             message = "the task allows any order, but the reference's result fails when it is reversed"
-            yield _finding("fatal", message), task.reference + _REVERSED.replace("NAME", check.function)
+            yield _fatal(message), task.reference + _REVERSED.replace("NAME", check.function)
         if (turned := _turned(task.reference)) is not None:
             does = "puts a set into an order" if function else "prints a set in an order"
             message = f"the reference {does} by chance, and fails with another order"
-            yield _finding("fatal", message), turned
+            yield _fatal(message), turned
     more = task.metadata.get("references")
     for number, answer in enumerate(more[:3] if isinstance(more, list) else [], start=1):
         if isinstance(answer, str) and answer.strip():
             message = f"known-good answer {number} besides the reference does not pass"
-            yield _finding("warning", message), answer
+            yield _warning(message), answer
 
 
 _REVERSED = """

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Exit, Option
 
 from strop.cli import options
+from strop_tasks.curation.engine.output import known
 from strop_verify.core.errors import UserError
 from strop_verify.core.text import printable
 
 if TYPE_CHECKING:
-    from strop_tasks.curation.audit import AuditSettings, Code, TaskAudit
+    from strop_tasks.curation.audit import AuditSettings, TaskAudit
     from strop_tasks.curation.audit.record import Summary
     from strop_verify.core.task import Task
 
@@ -53,7 +54,7 @@ def audit(
 
     With --output or --keep, the same command resumes a stopped audit.
     """
-    from strop_tasks.curation.audit import AuditSettings
+    from strop_tasks.curation.audit import CODES, AuditSettings
     from strop_tasks.curation.audit.audit import paired
     from strop_tasks.curation.audit.journal import audits_beside, resumed
     from strop_tasks.curation.audit.record import Summary
@@ -61,7 +62,8 @@ def audit(
     limits = options.limits_of(cpu_seconds, memory_mb) or options.usual_limits()
     settings = AuditSettings(
         runs=runs, chance_runs=max(runs, chance_runs), min_tests=min_tests, mutants=mutants, quick=quick,
-        ignore=_codes(ignore), cpu_seconds=limits.cpu_seconds, memory_bytes=limits.memory_bytes,
+        ignore=tuple(known("code in --ignore", ignore or (), CODES)),
+        cpu_seconds=limits.cpu_seconds, memory_bytes=limits.memory_bytes,
     )  # fmt: skip
     _refuse_early(output, keep)
     bad, place = [0], output or keep
@@ -150,16 +152,6 @@ def _refuse_early(*paths: Path | None) -> None:
         raise UserError(f"--output and --keep are both {given[0]}: give them different files")
     for path in given:
         check_writable(path)
-
-
-def _codes(names: list[str] | None) -> "tuple[Code, ...]":
-    from strop.tasks.rows import unknown
-    from strop_tasks.curation.audit import CODES
-
-    for name in names or ():
-        if name not in CODES:
-            raise unknown("code in --ignore", name, CODES)
-    return tuple(code for code in CODES if code in (names or ()))
 
 
 def _report(summary: "Summary", bad: int, output: Path | None) -> None:

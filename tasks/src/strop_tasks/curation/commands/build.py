@@ -18,7 +18,7 @@ from strop_tasks.curation.commands.implement import implement
 from strop_tasks.curation.commands.next_edit import next_edit
 from strop_tasks.curation.commands.preferences import preferences
 from strop_tasks.curation.commands.retrieval import retrieval
-from strop_tasks.curation.engine.output import Build, ChosenTasks, File, PromptLimit, Verifying
+from strop_tasks.curation.engine.output import Build, ChosenTasks, File, PromptLimit, Verifying, known
 from strop_tasks.curation.rust_build import RustBuildSettings
 from strop_verify.core.errors import UserError
 from strop_verify.core.registry import Registry
@@ -81,14 +81,10 @@ def rust_fix(
 
 def _kinds(text: str | None) -> "list[Kind]":
     """The named kinds, in canonical order; all if none is named."""
-    from strop.tasks.rows import unknown
     from strop_tasks.curation.faults.operators import KINDS
 
-    named = [word.strip() for word in text.split(",")] if text is not None else list(KINDS)
-    for name in named:
-        if name not in KINDS:
-            raise unknown("kind of fault", name, KINDS)
-    return [kind for kind in KINDS if kind in named]
+    named = [word.strip() for word in text.split(",")] if text is not None else KINDS
+    return known("kind of fault", named, KINDS)
 
 
 def demos(
@@ -178,16 +174,8 @@ def build() -> None:
     """Make new tasks."""
 
 
-app.command("bugs")(bugs)
-app.command("commits")(commits)
-app.command("demos")(demos)
-app.command("edits")(edits)
-app.command("env")(env)
-app.command("implement")(implement)
-app.command("next-edit")(next_edit)
-app.command("preferences")(preferences)
-app.command("retrieval")(retrieval)
-app.command("rust-fix")(rust_fix)
+for _command in (bugs, commits, demos, edits, env, implement, next_edit, preferences, retrieval, rust_fix):
+    app.command()(_command)  # typer writes a hyphen for each underscore of the name
 BUILDERS: Registry[Any] = Registry("builders", {})  # builders that packages add, each a function for typer
 for _name in BUILDERS:
     app.command(_name)(BUILDERS[_name])

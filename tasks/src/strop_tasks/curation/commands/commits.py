@@ -15,7 +15,6 @@ from strop_tasks.curation.histories import LAYOUT, HistorySettings
 from strop_verify.core.errors import UserError
 
 if TYPE_CHECKING:
-    from strop_tasks.curation.histories.build import HistoryProgress
     from strop_tasks.curation.histories.issue_rows import IssueRows
     from strop_verify.core.task import Task
 
@@ -118,9 +117,8 @@ def _made(
             sources, output, settings, verifier, tally, jail=jail, workers=workers, rows=rows
         )
 
-        def show(now: "HistoryProgress") -> None:
-            rate = f"{now.tasks} tasks, now in {now.repository}"
-            progress.at(now.done, None, now.total or None, rate)
+        def show(repository: str, done: int, total: int, tasks: int) -> None:
+            progress.at(done, None, total or None, f"{tasks} tasks, now in {repository}")
 
         try:
             yield from build.tasks(show)

@@ -108,7 +108,8 @@ def _of_programs(
 
     tasks = load_tasks(source)  # with splits: tasks made from one task stay on its side
     limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
-    verifier = stack.enter_context(open_verifier(limits=limits, **settings.verifying()))
+    opened = open_verifier(limits=limits, workers=settings.workers, allow_unsafe=settings.allow_unsafe)
+    verifier = stack.enter_context(opened)
     make = infill if family == "infill" else fix_compile
     return make(tasks, verifier, settings, tally)
 

@@ -1,7 +1,7 @@
 """Tasks from files before and after an edit (`edit_task`), taken from commits or rows with a patch."""
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -53,22 +53,15 @@ def of_history(
 ) -> Iterator[Task]:
     """One task per commit: family "patch" takes the message as an instruction, "swe-rl" as a report."""
     for commit in commits:
-        yield from _one(partial(_of_commit, repository, commit, family, settings), tally)
+        made = tally.one(partial(_of_commit, repository, commit, family, settings))
+        yield from map(tally.keep, made)
 
 
 def of_rows(tasks: Iterable[Task], clones: Path, settings: EditSettings, tally: Tally) -> Iterator[Task]:
     """One task of family "swe-rl" per row of SWE-bench, SWE-smith or similar sets, with files from local clones."""
     opened: dict[str, Repository | None] = {}
     for task in tasks:
-        yield from _one(partial(_of_row, task, clones, opened, settings), tally)
-
-
-def _one(make: Callable[[], Task], tally: Tally) -> Iterator[Task]:
-    tally.considered += 1
-    with tally.leaving_out("left_out"):
-        task = make()
-        tally.done(1)
-        yield tally.keep(task)
+        yield from map(tally.keep, tally.one(partial(_of_row, task, clones, opened, settings)))
 
 
 def _of_commit(repository: Repository, commit: Commit, family: str, settings: EditSettings) -> Task:

@@ -2,10 +2,10 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from typer import Option
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from strop_verify.core.task import Task
     from strop_verify.verification.settings import Settings
 
+T = TypeVar("T", bound=str)
 File = Annotated[Path, Option("--output", "-o", help="file of task lines to write; .gz compresses")]
 Issues = Annotated[
     list[str] | None,
@@ -37,10 +38,6 @@ class Verifying:
 
     workers: Annotated[int | None, Option(min=1, help="batches verified at a time; default: cores")] = None
     allow_unsafe: AllowUnsafe = False
-
-    def verifying(self) -> dict[str, Any]:
-        """The arguments of `open_verifier`."""
-        return {"workers": self.workers, "allow_unsafe": self.allow_unsafe}
 
     def jail(self) -> "Settings":
         """The limits of runs of projects."""
@@ -173,14 +170,22 @@ class Build:
         print(printable(f"{line}; {self.path}"))
 
 
+def known(what: str, names: Iterable[str], choices: Collection[T]) -> list[T]:
+    """The choices that are named, in their own order. Raises UserError for a name that is none of them."""
+    from strop.tasks.rows import unknown
+
+    named = list(names)
+    for name in named:
+        if name not in choices:
+            raise unknown(what, name, choices)
+    return [one for one in choices if one in named]
+
+
 def edit_format(name: str) -> str:
     """The name of an edit format. Raises UserError."""
-    from strop.tasks.rows import unknown
     from strop_verify.edits import FORMATS
 
-    if name not in FORMATS:
-        raise unknown("--format", name, FORMATS)
-    return name
+    return known("--format", [name], FORMATS)[0]
 
 
 def token_counter(

@@ -85,6 +85,14 @@ class Tally:
             self.counts[name][str(reason)] += 1
             self.done(0)
 
+    def one(self, make: "Callable[[], Task]") -> "Iterator[Task]":
+        """The task of one candidate, which is counted; none if `make` raises LeftOut. Tells `done`."""
+        self.considered += 1
+        with self.leaving_out("left_out"):
+            task = make()
+            self.done(1)
+            yield task
+
     def bad_row(self, _: str) -> None:
         """Counts a row of a source that cannot be read as a task."""
         self.considered += 1

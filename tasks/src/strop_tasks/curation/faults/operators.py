@@ -165,11 +165,6 @@ def indent_of(source: Source, node: Node) -> str:
     return line[: len(line) - len(line.lstrip())].decode()
 
 
-def line_span(source: Source, node: Node) -> tuple[int, int]:
-    """The node with the rest of its line, if nothing else is on it."""
-    return whole_line(source.data, node.start_byte, node.end_byte)
-
-
 def whole_line(data: bytes, start: int, end: int) -> tuple[int, int]:
     """A span with the rest of its line, if nothing else is on it."""
     head, foot = data.rfind(b"\n", 0, start) + 1, data.find(b"\n", end)

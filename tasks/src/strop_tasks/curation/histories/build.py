@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -32,16 +31,9 @@ from strop_verify.verification.settings import Settings
 JOURNAL = ".journal.jsonl"
 
 
-@dataclass(frozen=True)
-class HistoryProgress:
-    """Progress of a build."""
-
-    repository: str
-    done: int
-    """Commits tried by this run."""
-    total: int
-    """Expected commits of this run; with a limit, by the share of tasks so far."""
-    tasks: int
+Show = Callable[[str, int, int, int], None]
+"""Gets the repository, the commits that this run has tried, those that it is expected to try (with a limit, by the
+share of tasks so far), and the tasks."""
 
 
 class HistoryBuild:
@@ -63,7 +55,7 @@ class HistoryBuild:
         self._known = self._read()
         self._journal = Appender(folder / JOURNAL)
 
-    def tasks(self, show: Callable[[HistoryProgress], None]) -> Iterator[Task]:
+    def tasks(self, show: Show) -> Iterator[Task]:
         """The tasks of all repositories, newest commits of each first, without splits."""
         with tempfile.TemporaryDirectory(prefix="strop-histories-") as folder:
             store = Path(folder) / "histories.git"
@@ -79,10 +71,7 @@ class HistoryBuild:
                 yield from self._of_all(Repository(store), waiting, show)
 
     def _of_all(
-        self,
-        repository: Repository,
-        waiting: Mapping[str, Sequence[HistoryCommit]],
-        show: Callable[[HistoryProgress], None],
+        self, repository: Repository, waiting: Mapping[str, Sequence[HistoryCommit]], show: Show
     ) -> Iterator[Task]:
         left = {name: sum(one.key not in self._known for one in found) for name, found in waiting.items()}
         self._done = made = seen = 0
@@ -97,7 +86,7 @@ class HistoryBuild:
                     task = self._taken(one, future)
                     seen, made, kept = seen + 1, made + (task is not None), kept + (task is not None)
                     more = self._to_try(left, name, kept, made / seen)
-                    show(HistoryProgress(name, self._done, self._done + more, made))
+                    show(name, self._done, self._done + more, made)
                     if task is not None:
                         yield task
                     if kept == self._settings.limit:

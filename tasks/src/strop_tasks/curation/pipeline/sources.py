@@ -13,8 +13,6 @@ from strop_tasks.curation.pipeline.stage import Watcher
 from strop_tasks.curation.pipeline.step import Dropped, drop
 from strop_verify.core.task import Task
 
-_BLOCK = 1 << 20
-
 
 def names(given: Sequence[SourceEntry]) -> list[str]:
     """A unique name for each source: its own, or one made from its place."""
@@ -129,6 +127,5 @@ def sha256_of(path: Path) -> str:
         if path.is_dir():
             digest.update(f"{file.relative_to(path)}\0{file.stat().st_size}\0".encode())
         with file.open("rb") as data:
-            while block := data.read(_BLOCK):
-                digest.update(block)
+            hashlib.file_digest(data, lambda: digest)
     return digest.hexdigest()

@@ -46,12 +46,6 @@ class StageCounts:
         }
         return {"step": found.pop("step"), "in": found.pop("taken"), **found}
 
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> "StageCounts":
-        """The inverse of `as_json`."""
-        given = dict(value)
-        return cls(taken=given.pop("in"), **given)
-
 
 class Watcher:
     """Gets the progress of a curation; this one ignores it."""
@@ -83,10 +77,11 @@ class StageFiles:
     def entry(self) -> StageCounts | None:
         """The stage's entry if it is done, else None."""
         try:
-            return StageCounts.from_json(json.loads(self._done.read_text(encoding="utf-8")))
+            given = json.loads(self._done.read_text(encoding="utf-8"))
+            return StageCounts(taken=given.pop("in"), **given)
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StropError(f"{self._done} is damaged ({error}): start over with --overwrite") from error
 
     def run(

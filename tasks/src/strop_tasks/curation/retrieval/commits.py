@@ -8,6 +8,7 @@ docs/search.md lists the reasons for which commits are left out.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import PurePosixPath
 
 from strop.environments.search_pattern import words
@@ -47,11 +48,7 @@ def of_commits(
 ) -> Iterator[Task]:
     """One task per commit, newest first. `store`: the tasks' name of the repository of trees; `issues`: by number."""
     for commit, diff in repository.diffs(commits):
-        tally.considered += 1
-        with tally.leaving_out("left_out"):
-            task = _task(repository, commit, diff, history, store, settings, issues)
-            tally.done(1)
-            yield task
+        yield from tally.one(partial(_task, repository, commit, diff, history, store, settings, issues))
 
 
 def _task(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from strop_tasks.curation.edits.history import is_packaging, is_test
@@ -87,11 +88,7 @@ def of_bugs(tasks: Iterable[Task], file: Path, tally: Tally) -> Iterator[Task]:
     changes are relevant.
     """
     for task in tasks:
-        tally.considered += 1
-        with tally.leaving_out("left_out"):
-            made = _of_bug(task, file)
-            tally.done(1)
-            yield made
+        yield from tally.one(partial(_of_bug, task, file))
 
 
 def _of_bug(task: Task, file: Path) -> Task:

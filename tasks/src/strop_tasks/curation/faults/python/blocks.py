@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
-from strop_tasks.curation.faults.operators import PYTHON, Edit, indent_of, line_span, replace, swapped
+from strop_tasks.curation.faults.operators import PYTHON, Edit, indent_of, replace, swapped, whole_line
 from strop_tasks.curation.faults.routines import Routine
 from strop_verify.code.trees import Node, having
 
@@ -148,7 +148,7 @@ def _without(routine: Routine, node: Node) -> Edit:
     others = [n for n in around.named_children if n.type != "comment"] if around is not None else []
     if len(others) < 2:
         return replace(node, "pass")
-    return (*line_span(routine.source, node), "")
+    return (*whole_line(routine.data, node.start_byte, node.end_byte), "")
 
 
 def _body(node: Node) -> Node | None:

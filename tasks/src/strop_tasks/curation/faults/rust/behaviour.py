@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from strop_tasks.curation.faults.operators import RUST, Edit, Kind, line_span, replace
+from strop_tasks.curation.faults.operators import RUST, Edit, Kind, replace, whole_line
 from strop_tasks.curation.faults.rust.nodes import METHOD
 from strop_verify.code.mutate.rust_sites import sites
 from strop_verify.code.mutate.sites import Change
@@ -84,4 +84,5 @@ def _drop_statement(source: Source) -> Iterator[Edit]:
     for site in _sites(source.text):
         if site.operator == "deletion":
             node = source.root.descendant_for_byte_range(site.start, site.end)
-            yield (*(line_span(source, node) if node is not None else (site.start, site.end)), "")
+            span = whole_line(source.data, node.start_byte, node.end_byte) if node else (site.start, site.end)
+            yield (*span, "")
