@@ -211,7 +211,8 @@ _RUST_STUB, _RUST_EXAMPLE = "src/lib.rs", ".meta/example.rs"
 def _read_rust(row: Row, where: str) -> Iterator[Task]:
     slug, stub, tests, example = parts_of(row, where)
     judging = _judging(slug, tests, where)
-    crate = _crate(stub, example, tests[judging], where) or slug
+    tomls = stub.get("Cargo.toml", ""), example.get(".meta/Cargo-example.toml", "")
+    crate = _crate(tomls, tests[judging], where) or slug
     yield task_of(
         row,
         where,
@@ -222,13 +223,12 @@ def _read_rust(row: Row, where: str) -> Iterator[Task]:
             tests=_IGNORE.sub("", tests[judging]),
             crate=crate,
             edition="2024",
-            crates=_crates(row, stub, example, where),
+            crates=_crates(row, *tomls, where),
             files={name: code for name, code in tests.items() if name.startswith("src/")},
         ),
     )
 
 
-_PACKAGE = ("Cargo.toml", ".meta/Cargo-example.toml")
 _USED = re.compile(r"^[ \t]*use\s+(?:::)?([A-Za-z_]\w*)", re.M)
 _NOT_OURS = {"std", "core", "alloc", "crate", "self", "super"}
 
@@ -246,39 +246,31 @@ def _judging(slug: str, tests: dict[str, str], where: str) -> str:
     return found[0]
 
 
-def _crate(stub: dict[str, str], example: dict[str, str], tests: str, where: str) -> str:
+def _crate(tomls: tuple[str, str], tests: str, where: str) -> str:
     """The crate's name from Cargo.toml, or else the one that the tests use and nothing else provides; "" for
     neither."""
-    for toml in filter(None, (stub.get(_PACKAGE[0], ""), example.get(_PACKAGE[1], ""))):
+    for toml in filter(None, tomls):
         tables = parse_toml(toml, f"{where}: Cargo.toml")
         for table in (tables.get("lib"), tables.get("package")):
             if isinstance(table, dict) and isinstance(table.get("name"), str) and table["name"].strip():
                 return str(table["name"]).replace("-", "_")
-    others = _NOT_OURS | {
-        name.replace("-", "_")
-        for text in (stub.get(_PACKAGE[0], ""), example.get(_PACKAGE[1], ""))
-        for name in manifest(text, where)
-    }
+    others = _NOT_OURS | {name.replace("-", "_") for toml in tomls for name in manifest(toml, where)}
     used = [name for name in dict.fromkeys(_USED.findall(tests)) if name not in others]
     return used[0] if len(used) == 1 else ""
 
 
-def _crates(row: Row, stub: dict[str, str], example: dict[str, str], where: str) -> list[str]:
+def _crates(row: Row, stub: str, example: str, where: str) -> list[str]:
     """Lines of a manifest, one per crate; a bare name if any version will do."""
-    asked = manifest(stub.get("Cargo.toml", ""), where)
+    asked = manifest(stub, where)
     further = row.get("dependencies") or ()
     if not isinstance(further, list | tuple):
         raise UserError(f"{where}: field 'dependencies' must hold a list, not {type(further).__name__}")
-    chosen = [*manifest(example.get(".meta/Cargo-example.toml", ""), where), *further]
+    chosen = [*manifest(example, where), *further]
     lines = {name: f"{name} = {inline(value)}" for name, value in asked.items() if value != "*"}
     return [lines.get(name, name) for name in dict.fromkeys([*asked, *map(str, chosen)])]
 
 
-def _adapter(
-    track: str,
-    ending: str,
-    read: Callable[[Row, str], Iterator[Task]],
-) -> Adapter:
+def _adapter(track: str, ending: str, read: Callable[[Row, str], Iterator[Task]]) -> Adapter:
     def fits(row: Row) -> bool:
         shaped = has(row, slug=str, instructions=str, solution_stub=dict, tests=dict)
         return shaped and any(str(name).endswith(ending) for name in row["tests"])

@@ -11,9 +11,7 @@ from strop_verify.core.errors import UserError
 
 def text(row: Row, name: str, where: str, default: str | None = None) -> str:
     """A string field; `default` replaces a missing or null one. Raises UserError."""
-    value = row.get(name)
-    if value is None and default is not None:
-        return default
+    value = _given(row, name, default)
     if not isinstance(value, str):
         raise _wrong(row, name, where, "text")
     return value
@@ -21,9 +19,7 @@ def text(row: Row, name: str, where: str, default: str | None = None) -> str:
 
 def texts(row: Row, name: str, where: str, default: list[str] | None = None) -> list[str]:
     """A field with a list of strings. Raises UserError."""
-    value = row.get(name)
-    if value is None and default is not None:
-        return default
+    value = _given(row, name, default)
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise _wrong(row, name, where, "a list of texts")
     return value
@@ -31,9 +27,7 @@ def texts(row: Row, name: str, where: str, default: list[str] | None = None) -> 
 
 def items(row: Row, name: str, where: str, default: list[Any] | None = None) -> list[Any]:
     """A field with a list, or the JSON text of one. Raises UserError."""
-    value = _unpacked(row, name, where, "[")
-    if value is None and default is not None:
-        return default
+    value = _unpacked(row, name, where, "[", default)
     if not isinstance(value, list):
         raise _wrong(row, name, where, "a list")
     return value
@@ -41,9 +35,7 @@ def items(row: Row, name: str, where: str, default: list[Any] | None = None) -> 
 
 def mapping(row: Row, name: str, where: str, default: dict[str, Any] | None = None) -> dict[str, Any]:
     """A field with an object, or the JSON text of one. Raises UserError."""
-    value = _unpacked(row, name, where, "{")
-    if value is None and default is not None:
-        return default
+    value = _unpacked(row, name, where, "{", default)
     if not isinstance(value, Mapping):
         raise _wrong(row, name, where, "an object")
     return dict(value)
@@ -69,8 +61,13 @@ def has(row: Row, **kinds: type | tuple[type, ...]) -> bool:
     return all(isinstance(row.get(name), kind) for name, kind in kinds.items())
 
 
-def _unpacked(row: Row, name: str, where: str, bracket: str) -> Any:
+def _given(row: Row, name: str, default: Any) -> Any:
     value = row.get(name)
+    return default if value is None else value
+
+
+def _unpacked(row: Row, name: str, where: str, bracket: str, default: Any) -> Any:
+    value = _given(row, name, default)
     return decoded(row, name, where) if isinstance(value, str) and value.lstrip()[:1] == bracket else value
 
 

@@ -231,24 +231,21 @@ def _check(files: dict[str, dict[str, Any]], settings: dict[str, Any]) -> Termin
 def _unplayable(files: dict[str, dict[str, Any]], settings: dict[str, Any]) -> str:
     """The feature that a jail cannot provide, or ""."""
     place, verifier = _table(settings, "environment"), _table(settings, "verifier")
-    if settings.get("steps") or any(path.startswith("steps/") for path in files):
-        return "several steps"
-    if any(path.endswith("docker-compose.yaml") for path in files):
-        return "docker-compose.yaml"
-    if place.get("gpus") or place.get("tpu"):
-        return "a GPU or TPU"
-    if place.get("mcp_servers") or place.get("healthcheck"):
-        return "services beside the task"
-    if place.get("os", "linux") != "linux":
-        return f"the system {place['os']!r:.20}"
-    if place.get("network_mode") == "allowlist":
-        return "a network"
-    if "tests/Dockerfile" in files or _table(verifier, "environment").get("docker_image"):
-        return "an image of its own for the tests"
-    if verifier.get("collect"):
-        return "commands that collect artifacts"
-    host = any("${" in value for table in (place, verifier) for value in _variables(table).values())
-    return "a variable of the host" if host else ""
+    system = place.get("os", "linux")
+    variables = [*_variables(place).values(), *_variables(verifier).values()]
+    own_image = _table(verifier, "environment").get("docker_image")
+    needs = {
+        "several steps": settings.get("steps") or any(path.startswith("steps/") for path in files),
+        "docker-compose.yaml": any(path.endswith("docker-compose.yaml") for path in files),
+        "a GPU or TPU": place.get("gpus") or place.get("tpu"),
+        "services beside the task": place.get("mcp_servers") or place.get("healthcheck"),
+        f"the system {system!r:.20}": system != "linux",
+        "a network": place.get("network_mode") == "allowlist",
+        "an image of its own for the tests": "tests/Dockerfile" in files or own_image,
+        "commands that collect artifacts": verifier.get("collect"),
+        "a variable of the host": any("${" in value for value in variables),
+    }
+    return next((what for what, needed in needs.items() if needed), "")
 
 
 def _table(settings: dict[str, Any], name: str) -> dict[str, Any]:

@@ -84,12 +84,15 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         raise UserError(
             f"{where}: testtype must be 'stdin' or 'functional' throughout, not {', '.join(sorted(kinds))}"
         )
-    title, starter = (
-        text(row, "question_title", where, default=""),
-        text(row, "starter_code", where, default=""),
+    title, starter, level = (
+        text(row, name, where, default="") for name in ("question_title", "starter_code", "difficulty")
     )
-    level = text(row, "difficulty", where, default="")
-    check = _stdio(tests) if kinds == {"stdin"} else _functional(tests, about, where)
+    check: StdioCheck | CasesCheck
+    if kinds == {"stdin"}:
+        cases = [StdioCase(stdin=t["input"], stdout=t["output"], shown=shown) for t, shown in tests]
+        check = StdioCheck(cases=cases, checker=CHECKER, preamble=PREAMBLE)
+    else:
+        check = _functional(tests, about, where)
     yield Task(
         id=text(row, "question_id", where),
         family="program" if kinds == {"stdin"} else "function",
@@ -121,14 +124,6 @@ def _tests(value: Any, where: str) -> list[dict[str, str]]:
         ):
             raise UserError(f"{where}: test {number} needs input, output and testtype, all of them strings")
     return [{name: test[name] for name in ("input", "output", "testtype")} for test in value or []]
-
-
-def _stdio(tests: list[tuple[dict[str, str], bool]]) -> StdioCheck:
-    return StdioCheck(
-        cases=[StdioCase(stdin=t["input"], stdout=t["output"], shown=shown) for t, shown in tests],
-        checker=CHECKER,
-        preamble=PREAMBLE,
-    )
 
 
 def _functional(tests: list[tuple[dict[str, str], bool]], about: Mapping[str, Any], where: str) -> CasesCheck:

@@ -87,9 +87,7 @@ def _reversed(lines: list[str]) -> Iterator[str]:
             yield from _hunk(lines[at:end])
         elif _starts_file(lines, at):
             end = at + 1
-            while (
-                end < len(lines) and not lines[end].startswith("@@ -") and not lines[end].startswith("diff ")
-            ):
+            while end < len(lines) and not lines[end].startswith(("@@ -", "diff ")):
                 end += 1
                 if lines[end - 1].startswith("+++ "):
                     break

@@ -248,7 +248,8 @@ def _check(language: str, prompt: str, solution: str, test: str, entry: str) -> 
         ]
         files = {"tests.cpp": f'#include "answer.hpp"\n{test}'}
         return CommandCheck(path="answer.hpp", files=files, steps=steps)
-    return RustCheck(tests=closed(test), crates=_crates(prompt + solution, test))
+    crates = {m[1] for m in _CRATES.finditer(f"{prompt}{solution}\n{test}")} - _STANDARD
+    return RustCheck(tests=closed(test), crates=sorted(crates))
 
 
 def _language(said: str, where: str) -> str:
@@ -256,10 +257,6 @@ def _language(said: str, where: str) -> str:
     if said not in LANGUAGES:
         raise UserError(f"{where}: {said} cannot be judged: left out")
     return LANGUAGES[said]
-
-
-def _crates(code: str, test: str) -> list[str]:
-    return sorted({m[1] for m in _CRATES.finditer(code + "\n" + test)} - _STANDARD)
 
 
 def _used(code: str) -> str:

@@ -77,11 +77,17 @@ class HistoryBuild:
         self._done = made = seen = 0
         threads = ThreadPoolExecutor(self._workers, thread_name_prefix="strop-history")
         trial = CommitTrial(repository, self.runs, self.folders, self._verifier, self._settings)
+        futures = list[Future[dict[str, Any]]]()
+
+        def begun(one: HistoryCommit) -> tuple[HistoryCommit, Future[dict[str, Any]]]:
+            futures.append(threads.submit(self._outcome, trial, one))
+            return one, futures[-1]
+
         try:
             for name, found in waiting.items():
-                kept, futures = 0, list[Future[dict[str, Any]]]()
-                begun = self._begun(threads, trial, found, futures)
-                for one, future in ahead(begun, 2 * self._workers):
+                kept = 0
+                futures.clear()
+                for one, future in ahead(map(begun, found), 2 * self._workers):
                     left[name] -= one.key not in self._known
                     task = self._taken(one, future)
                     seen, made, kept = seen + 1, made + (task is not None), kept + (task is not None)
@@ -118,18 +124,6 @@ class HistoryBuild:
             if path.name not in named:
                 path.unlink(missing_ok=True)
         os.close(self._lock)
-
-    def _begun(
-        self,
-        threads: ThreadPoolExecutor,
-        trial: CommitTrial,
-        found: Sequence[HistoryCommit],
-        futures: "list[Future[dict[str, Any]]]",
-    ) -> "Iterator[tuple[HistoryCommit, Future[dict[str, Any]]]]":
-        """The commits with their pending outcomes, started on demand."""
-        for one in found:
-            futures.append(threads.submit(self._outcome, trial, one))
-            yield one, futures[-1]
 
     def _candidates(self, repository: Repository, name: str, ref: str) -> Iterator[HistoryCommit]:
         for commit, diff in repository.diffs(repository.commits(self._settings.newest, ref)):

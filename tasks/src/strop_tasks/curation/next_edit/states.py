@@ -211,7 +211,7 @@ def balanced(tasks: Sequence[Task], share: float, seed: int, tally: Tally) -> li
     kept: set[str] = set()
     for split in {task.split for task in tasks}:
         sides = {
-            due: [task.id for task in tasks if task.split == split and _due(task) == due]
+            due: [one.id for one in tasks if one.split == split and one.check.only(NextEditCheck).due == due]
             for due in (True, False)
         }
         most = {
@@ -225,7 +225,3 @@ def balanced(tasks: Sequence[Task], share: float, seed: int, tally: Tally) -> li
             kept |= {*ids} - gone
     tally.left_out += type(tally.left_out)()  # drops counts of 0
     return [task for task in tasks if task.id in kept]
-
-
-def _due(task: Task) -> bool:
-    return task.check.only(NextEditCheck).due

@@ -207,16 +207,13 @@ def first_error(output: str) -> tuple[str, str] | None:
     The message is cut to `MOST_LINES` lines and `MOST_CHARACTERS` characters, at a line end.
     """
     lines = output.splitlines()
-    start = next((i for i, line in enumerate(lines) if _ERROR.match(line)), None)
-    if start is None:
-        return None
-    rest = range(start + 1, len(lines))
-    end = next((i for i in rest if _DIAGNOSTIC.match(lines[i])), len(lines))
-    found = _ERROR.match(lines[start])
-    own = (
-        line for line in lines[start:end] if not _TYPE_FILE.match(line)
-    )  # the part that is the same on every machine
-    return (found[1] or "" if found else ""), _cut([_LIBRARY.sub("library/", line).rstrip() for line in own])
+    for start, line in enumerate(lines):
+        if error := _ERROR.match(line):
+            rest = range(start + 1, len(lines))
+            end = next((i for i in rest if _DIAGNOSTIC.match(lines[i])), len(lines))
+            own = [one for one in lines[start:end] if not _TYPE_FILE.match(one)]  # the same on every machine
+            return error[1] or "", _cut([_LIBRARY.sub("library/", one).rstrip() for one in own])
+    return None
 
 
 def _cut(lines: list[str]) -> str:

@@ -31,18 +31,14 @@ _DECLARED = re.compile(
 _PARAMETERS = re.compile(
     r"\b(?:function|def|fn|func)\b[^(\n]{0,200}\(([^)]{0,2000})\)|\(([^()]*)\)\s*=>|\b(\w+)\s*=>"
 )
-_KEYWORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        if else while for in of do return break continue match switch case new delete try catch throw finally import
-        from as use pub mod impl self this super true false null nil none fn let mut const static struct enum class def
-        func var val function type trait where loop move ref async await yield not and or is lambda end then begin int
-        long char short float double void bool unsigned signed size_t string vector auto usize isize i8 i16 i32 i64 u8
-        u16 u32 u64 f32 f64 str option result vec some ok err main std println print
-        """,
-    )
-)
+_RESERVED = """
+    if else while for in of do return break continue match switch case new delete try catch throw finally import
+    from as use pub mod impl self this super true false null nil none fn let mut const static struct enum class def
+    func var val function type trait where loop move ref async await yield not and or is lambda end then begin int
+    long char short float double void bool unsigned signed size_t string vector auto usize isize i8 i16 i32 i64 u8
+    u16 u32 u64 f32 f64 str option result vec some ok err main std println print
+"""
+_KEYWORDS = frozenset(_RESERVED.split())
 
 
 class Form(NamedTuple):

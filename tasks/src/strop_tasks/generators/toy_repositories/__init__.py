@@ -15,12 +15,7 @@ from typing import Any
 
 from strop.tasks.rows import counted
 from strop_tasks.generators.toy_repositories.functions import FUNCTIONS, FunctionTemplate, ToyFault, argument
-from strop_tasks.generators.toy_repositories.repository import (
-    ToyFunction,
-    ToyModule,
-    ToyRepository,
-    drawn_repository,
-)
+from strop_tasks.generators.toy_repositories.repository import ToyFunction, ToyRepository, drawn_repository
 from strop_verify.core.checks import EditCheck, ProjectCheck
 from strop_verify.core.ids import content_hash, rng, unit_interval
 from strop_verify.core.snapshots import data_uri, digest_of
@@ -83,10 +78,11 @@ def generate(count: int, *, seed: int = 0) -> Iterator[Task]:
 def _task(template: FunctionTemplate, fault: ToyFault, r: Random) -> Task | None:
     """The task of a drawn repository; None if its bug does not show in a test or is not in exactly one line."""
     repository = drawn_repository(r, template, FUNCTIONS)
-    functions = [(module, f) for module in repository.modules for f in module.functions]
-    if len({function.name for _, function in functions}) < len(functions):
+    functions = [function for module in repository.modules for function in module.functions]
+    if len({function.name for function in functions}) < len(functions):
         return None
-    module, function = next((module, f) for module, f in functions if f.template is template)
+    function = next(function for function in functions if function.template is template)
+    module = next(module for module in repository.modules if module.name == function.module)
     wrong = template.broken(fault, function.words)
     path, right = repository.path(module.name), module.text(repository.package)
     broken = module.text(repository.package, (function, wrong))
@@ -94,11 +90,11 @@ def _task(template: FunctionTemplate, fault: ToyFault, r: Random) -> Task | None
     shown, hidden = _cases(repository, function, wrong, r)
     if changed is None or shown is None or hidden is None:
         return None
-    others = [pair for pair in functions if pair[1] is not function]
+    others = [other for other in functions if other is not function]
     public, secret = r.sample(others, min(2, len(others))), r.sample(others, min(2, len(others)))
     files, failing, passing = repository.files(), list[str](), list[str]()
     for name, cases, more in ((PUBLIC, [shown], public), (HIDDEN, hidden, secret)):
-        tested = [((module, function), cases), *_with_cases(repository, more, r)]
+        tested = [(function, cases), *_with_cases(repository, more, r)]
         files[name], bad, good = _tests(repository, r, name, tested)
         failing += bad
         passing += good
@@ -158,13 +154,13 @@ def _cases(
 
 
 def _with_cases(
-    repository: ToyRepository, functions: list[tuple[ToyModule, ToyFunction]], r: Random
-) -> list[tuple[tuple[ToyModule, ToyFunction], list[_Case]]]:
+    repository: ToyRepository, functions: list[ToyFunction], r: Random
+) -> list[tuple[ToyFunction, list[_Case]]]:
     found = []
-    for module, function in functions:
+    for function in functions:
         arguments = tuple(argument(kind, function.words, r) for kind in function.template.takes)
         expected, _ = repository.called(function.source, function)(arguments)
-        found.append(((module, function), [_Case(arguments, expected, "")]))
+        found.append((function, [_Case(arguments, expected, "")]))
     return found
 
 
@@ -172,15 +168,15 @@ def _tests(
     repository: ToyRepository,
     r: Random,
     path: str,
-    tested: list[tuple[tuple[ToyModule, ToyFunction], list[_Case]]],
+    tested: list[tuple[ToyFunction, list[_Case]]],
 ) -> tuple[str, list[str], list[str]]:
     """A test file with a test for each case, and the failing and the passing tests; hidden tests end in the case's
     number."""
     r.shuffle(tested)
     names: dict[str, list[str]] = {}
     parts, failing, passing = list[str](), list[str](), list[str]()
-    for (module, function), cases in tested:
-        names.setdefault(f"{repository.package}.{module.name}", []).append(function.name)
+    for function, cases in tested:
+        names.setdefault(f"{repository.package}.{function.module}", []).append(function.name)
         for number, case in enumerate(cases, start=1):
             name = f"test_{function.name}" + (f"_{number}" if path == HIDDEN else "")
             (failing if case.why else passing).append(f"{path}::{name}")

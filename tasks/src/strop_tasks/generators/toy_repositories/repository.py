@@ -16,10 +16,11 @@ _FOLDERS = ("", "", "src/", "lib/")
 
 @dataclass(frozen=True, eq=False)
 class ToyFunction:
-    """A template with its words."""
+    """A template with its words, in a module of this name."""
 
     template: FunctionTemplate
     words: Words
+    module: str
 
     @cached_property
     def source(self) -> str:
@@ -113,7 +114,9 @@ def drawn_repository(
         words = _words(r, domain, constants)
         parts, chosen = chosen[:size], chosen[size:]
         about = f"{name.capitalize()} of the {domain.name}."
-        modules.append(ToyModule(name, about, tuple(ToyFunction(template, words) for template in parts)))
+        modules.append(
+            ToyModule(name, about, tuple(ToyFunction(template, words, name) for template in parts))
+        )
     return ToyRepository(domain, r.choice(_FOLDERS), r.choice(domain.packages), constants, tuple(modules))
 
 

@@ -143,10 +143,8 @@ def threshold(r: Random) -> Problem:
 @kind(1)
 def divisible(r: Random) -> Problem:
     """One of two words, by divisibility."""
-    k, (first, second) = (
-        r.randint(2, 40),
-        r.choice([("yes", "no"), ("even", "odd"), ("fits", "left over"), ("true", "false")]),
-    )
+    k = r.randint(2, 40)
+    first, second = r.choice([("yes", "no"), ("even", "odd"), ("fits", "left over"), ("true", "false")])
     return Problem(
         parameters={"k": k, "words": f"{first}/{second}"},
         say=(

@@ -95,24 +95,18 @@ def regions(r: Random) -> Problem:
     """Regions of equal marks: how many are large enough, or the size of the largest."""
     mark, least = r.choice("#*o@"), r.randint(1, 5)
     diagonal, most = r.choice([True, False]), r.choice([True, False])
-    steps = (
-        "[(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)]"
-        if diagonal
-        else "[(1, 0), (-1, 0), (0, 1), (0, -1)]"
-    )
-    sides = (
-        "side by side, one above the other or diagonally"
-        if diagonal
-        else "side by side or one above the other"
-    )
-    result = (
-        f"sum(s >= {least} for s in sizes)" if most else f"max([s for s in sizes if s >= {least}], default=0)"
-    )
-    ask = (
-        f"how many regions have at least {least} cells"
-        if most
-        else f"the number of cells of the largest region, or 0 if none has at least {least}"
-    )
+    if diagonal:
+        steps = "[(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)]"
+        sides = "side by side, one above the other or diagonally"
+    else:
+        steps = "[(1, 0), (-1, 0), (0, 1), (0, -1)]"
+        sides = "side by side or one above the other"
+    if most:
+        result = f"sum(s >= {least} for s in sizes)"
+        ask = f"how many regions have at least {least} cells"
+    else:
+        result = f"max([s for s in sizes if s >= {least}], default=0)"
+        ask = f"the number of cells of the largest region, or 0 if none has at least {least}"
     return Problem(
         parameters={"mark": mark, "least": least, "diagonal": str(diagonal), "most": str(most)},
         say=(

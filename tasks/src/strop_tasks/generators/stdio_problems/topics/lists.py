@@ -110,11 +110,8 @@ def turned(r: Random) -> Problem:
 @kind(2)
 def ranked(r: Random) -> Problem:
     """The kth largest or smallest different integer."""
-    k, word, none = (
-        r.randint(2, 9),
-        r.choice(["largest", "smallest"]),
-        r.choice(["none", "no", "-", "too few"]),
-    )
+    k, word = r.randint(2, 9), r.choice(["largest", "smallest"])
+    none = r.choice(["none", "no", "-", "too few"])
     order = ", reverse=True" if word == "largest" else ""
     return Problem(
         parameters={"k": k, "word": word, "none": none},

@@ -66,21 +66,12 @@ def maze(r: Random) -> Problem:
 def lattice_ways(r: Random) -> Problem:
     """Ways through a grid with allowed moves, modulo a number."""
     m, mark = r.choice([97, 101, 1009, 10007, 1000003, 1000000007]), r.choice("#X*")
-    moves = {"right": (0, 1), "down": (1, 0)}
-    extra = r.choice(["diagonally right and down", "two cells down", "two cells to the right", "none"])
-    pairs = [
-        *moves.values(),
-        *{
-            "diagonally right and down": [(1, 1)],
-            "two cells down": [(2, 0)],
-            "two cells to the right": [(0, 2)],
-        }.get(extra, []),
-    ]
-    jump = (
-        ""
-        if extra == "none"
-        else f", or {extra}" + (" (the cell between may be blocked)" if "two" in extra else "")
-    )
+    more = {"diagonally right and down": (1, 1), "two cells down": (2, 0), "two cells to the right": (0, 2)}
+    extra = r.choice([*more, "none"])
+    moves, jump = [(0, 1), (1, 0)], ""
+    if extra in more:
+        moves.append(more[extra])
+        jump = f", or {extra}" + (" (the cell between may be blocked)" if "two" in extra else "")
     code = "".join(
         f"        if i >= {a} and j >= {b}:\n            total += ways[i - {a}][j - {b}]\n".replace(
             "i >= 0 and ", ""
@@ -88,7 +79,7 @@ def lattice_ways(r: Random) -> Problem:
         .replace(" and j >= 0", "")
         .replace("i - 0", "i")
         .replace("j - 0", "j")
-        for a, b in pairs
+        for a, b in moves
     )
     return Problem(
         parameters={"m": m, "mark": mark, "extra": extra},

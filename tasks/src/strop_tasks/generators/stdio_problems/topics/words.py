@@ -10,10 +10,8 @@ _SHORT = ("map", "sun", "ant", "box", "cat", "dog", "owl", "jam")
 @kind(2)
 def words_by_length(r: Random) -> Problem:
     """The words of a line longer or shorter than k, or how many there are."""
-    k, (sign, phrase) = (
-        r.randint(2, 8),
-        r.choice([(">", "longer than"), ("<", "shorter than"), ("==", "exactly")]),
-    )
+    k = r.randint(2, 8)
+    sign, phrase = r.choice([(">", "longer than"), ("<", "shorter than"), ("==", "exactly")])
     what = r.choice(["count", "list", "letters", "longest"])
     how, code = {
         "count": ("Count the words that are", "print(len(w))"),
@@ -154,16 +152,14 @@ def table_of_records(r: Random) -> Problem:
 @kind(2)
 def title_rule(r: Random) -> Problem:
     """Every kth word changed."""
-    k, (how, code) = (
-        r.randint(2, 5),
-        r.choice(
-            [
-                ("in upper case", "w[i].upper()"),
-                ("reversed", "w[i][::-1]"),
-                ("left out", '""'),
-                ("in brackets", '"[" + w[i] + "]"'),
-            ]
-        ),
+    k = r.randint(2, 5)
+    how, code = r.choice(
+        [
+            ("in upper case", "w[i].upper()"),
+            ("reversed", "w[i][::-1]"),
+            ("left out", '""'),
+            ("in brackets", '"[" + w[i] + "]"'),
+        ]
     )
     start = r.randint(1, k)
     return Problem(
