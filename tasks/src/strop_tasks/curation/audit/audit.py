@@ -127,7 +127,7 @@ class _Audit:
         yield tried
         verdicts = [f.result() for f in tried]
         noticed = sum(killed(v) is True for v in verdicts)
-        left = strength.survivors(faulty, verdicts)
+        left = [n for n, verdict in enumerate(verdicts) if killed(verdict) is False]
         questions = [strength.question(self.task, faulty[n]) for n in left]
         answers = [self.verifier.submit(*pair) for pair in questions if pair is not None]
         proven = len(answers) == len(left)

@@ -162,11 +162,6 @@ NAME = _strop_wrong(NAME)
 """
 
 
-def survivors(texts: list[str], verdicts: list[Verdict]) -> list[int]:
-    """Places of the faults that the tests missed."""
-    return [n for n, verdict in enumerate(verdicts) if killed(verdict) is False and n < len(texts)]
-
-
 def all_noticed(verdicts: list[Verdict]) -> bool:
     """Whether the tests caught every fault with a result, and there were enough."""
     told = [dead for dead in map(killed, verdicts) if dead is not None]

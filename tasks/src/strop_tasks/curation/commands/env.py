@@ -1,5 +1,6 @@
 """`strop build env`: finds a project's environment by rules, builds it and runs the tests."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,7 +36,7 @@ def env(
     needs the network; nothing of the project is run outside the jail. See docs/build.md.
     """
     from strop_tasks.curation.histories.environment import containerfile, rebuilt
-    from strop_verify.core.files import atomic, check_writable, writing
+    from strop_verify.core.files import atomic, check_writable, write_json, writing
 
     with writing(output):
         output.mkdir(parents=True, exist_ok=True)
@@ -48,7 +49,7 @@ def env(
     say(f"reading {repository}")
     lock = _lock(repository, rev, output, with_agent, allow_unsafe)
     path = output / f"{lock.repository}.lock.json"
-    lock.write(path)
+    write_json(path, asdict(lock))
     if container is not None:
         with atomic(container) as file:
             file.write(containerfile(lock).encode())

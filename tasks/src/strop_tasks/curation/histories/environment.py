@@ -14,7 +14,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -61,10 +61,6 @@ class EnvironmentLock:
     failing: Sequence[str] = ()
     form: int = _FORM
 
-    def write(self, path: Path) -> None:
-        """As JSON, whole or not at all."""
-        files.write_json(path, asdict(self))
-
 
 class PackageFolders:
     """The package folders below one folder, made on demand. Thread-safe."""
@@ -74,7 +70,6 @@ class PackageFolders:
         self._lock = threading.Lock()
         self._failed: dict[str, str] = {}
         self._alone: dict[str, bool] = {}
-        self.built = 0  # folders that were newly made
 
     @property
     def failures(self) -> list[str]:
@@ -130,7 +125,6 @@ class PackageFolders:
             except UserError as error:
                 self._failed[name] = f"{', '.join(requirements)}: {error}"
                 raise UserError(self._failed[name]) from None
-            self.built += 1
             pinned = {"requirements": [*requirements], "installed": installed}
             files.write_json(self.folder / f"{name}.json", {"form": _FORM, "packages": name, **pinned})
         return name

@@ -59,7 +59,7 @@ def read_sources(
     Raises UserError if the source is missing or none of these.
     """
     path = Path(source).expanduser()
-    if is_archive(path):
+    if path.name.endswith(SUFFIXES):
         yield from _packed(path, tally, max_chars)
     elif path.suffix == ".py" and path.is_file():
         yield from _tree(path.parent, iter([path.name]), tally, max_chars)
@@ -183,11 +183,6 @@ class _Member(tarfile.TarInfo):
         if member.type in _HEADERS and member.size > _LONGEST_HEADER:
             raise tarfile.ReadError("an extended header of more than 1 MiB")
         return member
-
-
-def is_archive(path: Path) -> bool:
-    """Whether a file's name is that of a packed tree."""
-    return path.name.endswith(SUFFIXES)
 
 
 def stem(path: Path) -> str:

@@ -14,10 +14,6 @@ _CHANGES = {
 _ENDS = ("!", "?", ".", "#", "*", "...", "!!", " <", " ok", ";", "-", "+")
 
 
-def _mixed(r: Random) -> str:
-    return lines(" ".join(r.choice([w, w.upper(), w.title()]) for w in words(r, 1, 4)))
-
-
 @kind(1)
 def changed_line(r: Random) -> Problem:
     """A line reversed or in another case, with something behind it."""
@@ -30,7 +26,7 @@ def changed_line(r: Random) -> Problem:
         reads="one line of text",
         prints=f"the line {how}",
         program=f"s = input()\nprint({change}{f' + {chr(34)}{end}{chr(34)}' if end else ''})\n",
-        draw=_mixed,
+        draw=lambda r: lines(" ".join(r.choice([w, w.upper(), w.title()]) for w in words(r, 1, 4))),
         edges=("a\n", "Ab\n", "noon Day\n", "x1 Y2 z3\n"),
     )
 
