@@ -55,14 +55,6 @@ def _long_docstring(function: PythonFunction) -> bool:
     return len(text) >= SHORTEST_DOCSTRING and len(text.strip("\"' \t\n")) >= SHORTEST_CONTENT
 
 
-def _docstring_lines(function: PythonFunction) -> bool:
-    return sum(bool(line.strip()) for line in function.docstring.split("\n")) >= FEWEST_LINES
-
-
-def _no_boilerplate(function: PythonFunction) -> bool:
-    return not any(text in function.docstring for text in BOILERPLATE)
-
-
 def _no_property(function: PythonFunction) -> bool:
     node = function.node
     return isinstance(node, ast.AsyncFunctionDef) or not any(
@@ -70,18 +62,10 @@ def _no_property(function: PythonFunction) -> bool:
     )
 
 
-def _long_body(function: PythonFunction) -> bool:
-    return isinstance(function.node, ast.AsyncFunctionDef) or len(function.node.body) > 2
-
-
 def _describes(function: PythonFunction) -> bool:
     pieces = re.split("[.!?]", function.docstring)
     sentences = sum(len(piece.strip()) > LONGER_THAN for piece in pieces)
     return sentences >= SENTENCES or _SECTION.search(function.docstring) is not None
-
-
-def _no_sql(function: PythonFunction) -> bool:
-    return not any(word in text.upper() for text in _strings(function.node) for word in SQL_WORDS)
 
 
 def _no_sql_statement(function: PythonFunction) -> bool:
@@ -101,12 +85,12 @@ def _not_simple(function: PythonFunction) -> bool:
 
 FILTERS: dict[str, Filter] = {
     "docstring-length": _long_docstring,
-    "docstring-lines": _docstring_lines,
-    "boilerplate": _no_boilerplate,
+    "docstring-lines": lambda f: sum(bool(line.strip()) for line in f.docstring.split("\n")) >= FEWEST_LINES,
+    "boilerplate": lambda f: not any(text in f.docstring for text in BOILERPLATE),
     "property": _no_property,
-    "short-body": _long_body,
+    "short-body": lambda f: isinstance(f.node, ast.AsyncFunctionDef) or len(f.node.body) > 2,
     "undescribed": _describes,
-    "sql": _no_sql,
+    "sql": lambda f: not any(word in text.upper() for text in _strings(f.node) for word in SQL_WORDS),
     "sql-statement": _no_sql_statement,
     "variables": _few_variables,
     "simple": _not_simple,

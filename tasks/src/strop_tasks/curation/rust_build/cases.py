@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
+from strop_verify.code.trees import Node, having, parse, text_of
 from strop_verify.core.checks import Case
 from strop_verify.core.records import Record
 
@@ -18,7 +19,6 @@ INTEGERS = {f"{sign}{bits}" for sign in "iu" for bits in ("8", "16", "32", "64",
 FLOATS = {"f32", "f64"}
 _MAPS = {"HashMap", "BTreeMap"}
 _SETS = {"HashSet", "BTreeSet"}
-_TOKEN = re.compile(r"\s*(?:&(?:'\w+\s+)?|\w+(?:::\w+)*|[\[\]()<>,;])")
 
 
 class RustType(Record):
@@ -36,19 +36,10 @@ class RustType(Record):
 
 def parse_type(text: str) -> RustType:
     """The type in a text. Raises ValueError for an unsupported one."""
-    tokens: list[str] = []
-    at = 0
-    text = text.strip()
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
-            raise ValueError(f"type {text!r} is not covered")
-        tokens.append(found[0].strip())
-        at = found.end()
-    kind, rest = _type(tokens)
-    if rest:
+    root = parse(f"type T = {text};")
+    if root.has_error or len(root.children) != 1:
         raise ValueError(f"type {text!r} is not covered")
-    return kind
+    return _type(root.children[0].child_by_field_name("type"))
 
 
 def literal(value: Any, kind: RustType, *, plain: bool = False) -> str:
@@ -125,34 +116,34 @@ def _quoted(text: str) -> str:
     return escaped.replace("\\b", "\\u{8}").replace("\\f", "\\u{c}") if "\\" in escaped else escaped
 
 
-def _type(tokens: list[str]) -> tuple[RustType, list[str]]:
-    """(leading type, remaining tokens)."""
-    if not tokens:
+def _type(node: Node | None) -> RustType:
+    """The type of a node. Raises ValueError for an unsupported one."""
+    if node is None:
         raise ValueError("a type is missing")
-    first, rest = tokens[0], tokens[1:]
-    if first.startswith("&"):
-        inner, rest = _type(rest)
-        return RustType(name="&", of=[inner], text=f"&{inner.text}"), rest
-    if first == "[":
-        inner, rest = _type(rest)
-        if rest[:1] == [";"] and rest[2:3] == ["]"]:
-            return RustType(name="[N]", of=[inner], text=f"[{inner.text}; {rest[1]}]"), rest[3:]
-        if rest[:1] != ["]"]:
-            raise ValueError("']' is missing in a type")
-        return RustType(name="[]", of=[inner], text=f"[{inner.text}]"), rest[1:]
-    if first == "(":
-        parts, rest = _list(rest, ")")
-        inside = ", ".join(part.text for part in parts) + ("," if len(parts) == 1 else "")
-        return RustType(name="()", of=parts, text=f"({inside})"), rest
+    head, parts = node, list[RustType]()
+    match node.type:
+        case "reference_type" if "mutable_specifier" not in [child.type for child in node.children]:
+            inner = _type(node.child_by_field_name("type"))
+            return RustType(name="&", of=[inner], text=f"&{inner.text}")
+        case "array_type":
+            inner, length = _type(node.child_by_field_name("element")), node.child_by_field_name("length")
+            if length is None:
+                return RustType(name="[]", of=[inner], text=f"[{inner.text}]")
+            if length.type in ("integer_literal", "identifier"):
+                return RustType(name="[N]", of=[inner], text=f"[{inner.text}; {text_of(length)}]")
+        case "tuple_type" | "unit_type":
+            parts = list(map(_type, node.named_children))
+            inside = ", ".join(part.text for part in parts) + ("," if len(parts) == 1 else "")
+            return RustType(name="()", of=parts, text=f"({inside})")
+        case "generic_type":
+            [(_, head, arguments)] = having([node], "type", "type_arguments")
+            parts = list(map(_type, arguments.named_children))
+    first = text_of(head)
     name = first.rpartition("::")[2]
-    parts = []
-    if rest[:1] == ["<"]:
-        parts, rest = _list(rest[1:], ">")
-    needed = _ARITY.get(name)
-    if needed is None or needed != len(parts):
+    if _ARITY.get(name) != len(parts):
         raise ValueError(f"type {first!r} is not covered")
     inside = f"<{', '.join(part.text for part in parts)}>" if parts else ""
-    return RustType(name=name, of=parts, text=first + inside), rest
+    return RustType(name=name, of=parts, text=first + inside)
 
 
 _ARITY = (
@@ -160,15 +151,6 @@ _ARITY = (
     | dict.fromkeys({"Vec", "Option"} | _SETS, 1)
     | dict.fromkeys(_MAPS, 2)
 )
-
-
-def _list(tokens: list[str], end: str) -> tuple[list[RustType], list[str]]:
-    parts: list[RustType] = []
-    while tokens[:1] != [end]:
-        part, tokens = _type(tokens)
-        parts.append(part)
-        tokens = tokens[1:] if tokens[:1] == [","] else tokens
-    return parts, tokens[1:]
 
 
 TESTS = 4  # maximum hidden tests of a task, among which its hidden cases are distributed
@@ -192,8 +174,11 @@ def parse_head(signature: str) -> tuple[str, list[RustType], RustType]:
     match = _HEAD.search(signature.rstrip(" {") + " {")
     if match is None:
         raise ValueError(f"{signature!r} is not the head of a function")
-    parameters = _split(" ".join(match[2].split()))
-    return match[1], [parse_type(p.partition(":")[2]) for p in parameters], parse_type(match[3] or "()")
+    parameters = parse(f"fn f({match[2]});").children[0].child_by_field_name("parameters")
+    if parameters is None or parameters.has_error:
+        raise ValueError(f"{match[2]!r} are not the parameters of a function")
+    types = [_type(one.child_by_field_name("type")) for one in parameters.named_children]
+    return match[1], types, parse_type(match[3] or "()")
 
 
 def call(name: str, parameters: Sequence[RustType], case: Case, *, plain: bool = False) -> str:
@@ -204,17 +189,6 @@ def call(name: str, parameters: Sequence[RustType], case: Case, *, plain: bool =
         literal(value, kind, plain=plain) for value, kind in zip(case.args, parameters, strict=True)
     )
     return f"{name}({inside})"
-
-
-def _split(parameters: str) -> list[str]:
-    parts, depth = [""], 0
-    for letter in parameters:
-        depth += (letter in "<([") - (letter in ">)]")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part for part in parts if part.strip()]
 
 
 def _assertion(name: str, parameters: Sequence[RustType], result: RustType, case: Case) -> str:
