@@ -163,6 +163,10 @@ def test_what_a_task_says_of_its_answers():
     assert judge("Print the numbers in any order.", checker="def check(a, b, c): return True") == []
     assert judge("Print whether any of them is prime. Return the smallest of many ways.") == []
     assert judge("In order to win, order the list.") == []
+    text = "If there are several solutions, print any of them, in any case, within an error of 1e-6."
+    found = wording_findings(programs(DOUBLE, [("1\n", "Yes 0.5\n")], statement=text))
+    for finding, word in zip(found, ["several", "lower case", "error"], strict=True):
+        assert word in finding.text
 
 
 @given(

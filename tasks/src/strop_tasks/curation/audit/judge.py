@@ -66,8 +66,7 @@ def wording_findings(task: Task) -> Iterator[Finding]:
     outputs = " ".join(c.stdout for c in runs.cases) if runs else ""
     ordered = calls is not None and calls.any_order
     if _SEVERAL.search(text) and not ordered:
-        text = "the task accepts any of several answers, but its check accepts only one"
-        yield _fatal(text)
+        yield _fatal("the task accepts any of several answers, but its check accepts only one")
     elif runs and _ANY_ORDER.search(text):
         yield _fatal("the task allows any order, but its check accepts only one")
     if runs and _ANY_CASE.search(text) and re.search("[A-Za-z]", outputs):
