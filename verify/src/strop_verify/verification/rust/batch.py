@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from strop_verify.core.errors import StropError
 from strop_verify.verification.rust.case import RustAnswer
 from strop_verify.verification.rust.compiler import Compiled, Compiler
-from strop_verify.verification.rust.crates import NONE, CompiledCrates
 from strop_verify.verification.rust.diagnostics import LATE, Diagnostics
 from strop_verify.verification.rust.layout import TESTS_CRATE, Alone, Shared
 from strop_verify.verification.rust.tests import Runner
@@ -216,18 +215,3 @@ class CrateBatch:
             if not dropped:
                 raise CompilerFailure(f"crashed: {compiled.stderr[-300:]}")
         return left
-
-
-def judge_alone(
-    case: RustAnswer,
-    compiler: Compiler,
-    work: "Work",
-    runner: Runner,
-    strict: bool,
-    crates: CompiledCrates = NONE,
-) -> None:
-    """Judges one answer as a crate root, with the third-party crates that it uses. Raises as `CrateBatch.judge`."""
-    if case.crates:
-        work.put(crates.files)
-        compiler = replace(compiler, links=crates.arguments(sorted(case.crates)))
-    CrateBatch([case], Alone(case), compiler, work, runner, strict).judge()

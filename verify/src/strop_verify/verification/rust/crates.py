@@ -92,14 +92,9 @@ def private_part(text: str) -> str:
     return next((b for a, b in pairwise(tokens) if a == "::" and b.startswith("__")), "")
 
 
-def manifest_line(entry: str) -> str:
-    """The crate as a line of Cargo.toml."""
-    return entry if "=" in entry else f'{entry} = "*"'
-
-
 def manifest(name: str, edition: str, crates: Sequence[str]) -> str:
     """A package's Cargo.toml."""
-    lines = "".join(f"{manifest_line(crate)}\n" for crate in crates)
+    lines = "".join(f"{crate}\n" if "=" in crate else f'{crate} = "*"\n' for crate in crates)
     return f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "{edition}"\n\n[dependencies]\n{lines}'
 
 

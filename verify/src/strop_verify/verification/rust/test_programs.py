@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from strop_verify.core.errors import WorkerDied
 from strop_verify.sandbox.limits import Limits
@@ -68,7 +67,6 @@ def _build(work: "Work", compiler: Compiler) -> bytes:
     return work.read(LIBRARY, limit=32 << 20)
 
 
-T = TypeVar("T")
 Key = tuple[str, str, str, ValueCalls | None]
 _CRATE = "zt_tests"
 _MOST_PROGRAMS = 200
@@ -104,14 +102,14 @@ class Testers:
         Raises SandboxError, WorkerDied.
         """
         if self._programs > _MOST_PROGRAMS:
-            self._ask(self._forget)
+            self._thread.submit(self._forget).result()
         new = {_key(case): case for case in cases if case.calls and _key(case) not in self._known}
         if new:
             groups: dict[tuple[str, bool], list[RustAnswer]] = {}
             for case in new.values():  # answers' own signatures may not compile, so they get other programs
                 groups.setdefault((case.check.edition, bool(case.calls and case.calls.own)), []).append(case)
             for group in groups.values():
-                self._ask(partial(self._compile, group))
+                self._thread.submit(self._compile, group).result()
         for case in cases:
             if case.calls and self._known.get(_key(case)) is None:
                 case.calls = None
@@ -145,9 +143,6 @@ class Testers:
         if box is not None:
             box.close()
         self._thread.shutdown(wait=False)
-
-    def _ask(self, do: Callable[[], T]) -> T:
-        return self._thread.submit(do).result()
 
     def _opened(self) -> "Work":
         if self._work is None:
