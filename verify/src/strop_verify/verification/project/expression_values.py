@@ -5,14 +5,14 @@ Two fresh processes are asked; values that differ are dropped, and all values if
 
 import ast
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from strop_verify.core.last_used import LastUsed
 from strop_verify.core.snapshots import Files
 from strop_verify.verification.project.backend import Backend
 from strop_verify.verification.project.library import is_library
-from strop_verify.verification.project.pins import FilePins, PinnedValue, Place, Values
-from strop_verify.verification.project.runs import RunRequest
+from strop_verify.verification.project.pins import FilePins, Place, Values
+from strop_verify.verification.project.runs import PinnedValue, RunRequest
 from strop_verify.verification.project.syntax_of_tests import by_file
 
 
@@ -49,7 +49,7 @@ def _found(base: Files, tests: Collection[str], backend: Backend) -> Recorded:
     each: list[dict[str, PinnedValue]] = [{} for _ in probes]
     for (number, test), told in first.items():
         if 0 <= number < len(probes) and second.get((number, test)) == told:
-            each[number][test] = PinnedValue(_value(told[0]), *told[1:])
+            each[number][test] = replace(told, value=_value(told.value))
     values: dict[str, list[dict[str, PinnedValue]]] = {}
     for (home, *_), value in zip(probes, each, strict=True):
         values.setdefault(home, []).append(value)

@@ -5,7 +5,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from strop_verify.verification.project.control_helpers import assigned, written
+from strop_verify.verification.project.control_helpers import assigned, call_of, written
 from strop_verify.verification.project.expression_sites import SiteLoop, in_rounds, plain
 from strop_verify.verification.project.names import Names
 from strop_verify.verification.project.pins import FilePins
@@ -91,7 +91,7 @@ class Writer:
         items = self._items(loop) if site is None or self._pins.allowed(site, self._test) else None
         kept = self._names.new()
         if items is None:
-            made.append(assigned(kept, _listed(self._made(loop.node.iter))))
+            made.append(assigned(kept, call_of("list", self._made(loop.node.iter))))
         for number in range(count):
             self._rounds[loop] = number
             value: ast.expr = (
@@ -147,7 +147,3 @@ class Writer:
             elif isinstance(part, ast.AST):
                 setattr(made, name, self._made(part))
         return made
-
-
-def _listed(node: ast.expr) -> ast.expr:
-    return ast.Call(func=ast.Name(id="list", ctx=ast.Load()), args=[node], keywords=[])

@@ -33,22 +33,11 @@ from strop_verify.verification.project.pin_scope import (
     unread,
 )  # fmt: skip
 from strop_verify.verification.project.pure_expressions import Module
+from strop_verify.verification.project.runs import PinnedValue
 from strop_verify.verification.project.sites import SiteFinder
 
 _MOST_CHARS = 400_000
 _MOVES = re.compile(r"chdir|as_cwd|pytester|testdir|isolated_filesystem|working_dir")
-
-
-@dataclass(frozen=True)
-class PinnedValue:
-    """The result of a probe."""
-
-    value: str
-    """A literal, or an empty text."""
-    kind: str
-    reads: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
-    relative: bool = False
 
 
 Values = Sequence[Mapping[str, PinnedValue]]

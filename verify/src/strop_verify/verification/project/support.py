@@ -10,8 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from strop_verify.code.python.source import module_of
 from strop_verify.core.last_used import LastUsed
 from strop_verify.core.snapshots import Files
+from strop_verify.core.test_code import last_name
 from strop_verify.verification.project.backend import Backend
 from strop_verify.verification.project.definitions import (
     DEEP,
@@ -21,9 +23,7 @@ from strop_verify.verification.project.definitions import (
     defined,
     entered,
     fixture_name,
-    last_name,
     names_in,
-    parsed,
 )
 from strop_verify.verification.project.runs import RunRequest, TestReach
 from strop_verify.verification.project.syntax_of_tests import by_file
@@ -63,7 +63,7 @@ def _asked(base: Files, tests: Collection[str]) -> tuple[set[str], set[str]]:
     above = (parent for home in named for parent in PurePosixPath(home).parents)
     homes = {*named} | ({str(parent / "conftest.py") for parent in above} & base.keys())
     for home in homes:
-        tree = parsed(base[home])
+        tree = module_of(base[home])
         names |= names_in(tree)
         wanted = _bases(tree, {part for rest in named.get(home, ()) for part in rest.split("::")[:-1]})
         froms = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
@@ -132,8 +132,8 @@ def changed(
     """The parts that an edit changes or removes."""
     found = []
     for path in {piece.path for piece in pieces} & ({*files} | {*removed}):
-        before = dict(defined(parsed(base[path])))
-        after = dict(defined(parsed(files[path].encode("utf-8", "surrogatepass")))) if path in files else {}
+        before = dict(defined(module_of(base[path])))
+        after = dict(defined(module_of(files.get(path, "").encode("utf-8", "surrogatepass"))))
         for piece in pieces:
             if piece.path == path and _text(before.get(piece.name)) != _text(after.get(piece.name)):
                 found.append(piece)
@@ -191,7 +191,7 @@ def bypassed(
     tests = sorted({test for calling in own.values() for test in calling})
     reached = reach(tests) if tests else {}
     for piece, calling in own.items():
-        node = dict(defined(parsed(edited.get(piece.path, b"")))).get(piece.name)
+        node = dict(defined(module_of(edited.get(piece.path, b"")))).get(piece.name)
         line = 0 if node is None else _line(node)
         for test in calling:
             if test in reached and (piece.path, line) not in reached[test].code:
@@ -211,7 +211,7 @@ def _line(node: Definition) -> int:
 
 def _emptied(data: bytes, name: str) -> str | None:
     """The file with the function's body replaced by one that does nothing; None if that is not possible."""
-    tree = copy.deepcopy(parsed(data))
+    tree = copy.deepcopy(module_of(data))
     node = dict(defined(tree)).get(name)
     if node is None or isinstance(node, ast.ClassDef):
         return None

@@ -6,7 +6,6 @@ verdict. Compilers get only cargo's environment, and can read only the toolchain
 
 import math
 import re
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +27,6 @@ COMPILE = Limits(
 PER_ANSWER = 0.5
 _CODEGEN = ("-C", "codegen-units=1", "-C", "debuginfo=0", "-C", "prefer-dynamic", "-C", "strip=debuginfo")
 _CHECK_CFG = ("--check-cfg", "cfg(docsrs,test)", "--check-cfg", "cfg(feature, values())")
-_lock = threading.Lock()
 _denied: dict[str, tuple[str, ...]] = {}
 
 Trouble = Literal["", "timed out", "out of memory", "crashed"]
@@ -107,8 +105,7 @@ class Compiler:
             argv += ["--crate-type", "lib", "--emit=metadata", *(f"-W{name}" for name in names)]
             errors = self._run(work, argv, COMPILE, self.environment("empty")).stderr.decode(errors="replace")
             unstable = set(re.findall(r"unknown lint: `(\w+)`", errors))
-            with _lock:
-                _denied[key] = tuple(n for n in names if n not in unstable)
+            _denied[key] = tuple(n for n in names if n not in unstable)
         return _denied[key]
 
     def check(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:

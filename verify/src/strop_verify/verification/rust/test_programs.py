@@ -7,7 +7,6 @@ answers. `put_harness` builds harness.rs and its modules, which replace libtest 
 
 import secrets
 import socket
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 LIBRARY = "libtest.rlib"
 LIST = Limits(cpu_seconds=5, wall_seconds=30, output_bytes=4 << 20, memory_bytes=4 << 30)
 """Limits of a program that lists its tests."""
-_lock = threading.Lock()
 _built: dict[str, bytes] = {}
 
 
@@ -39,9 +37,7 @@ def put_harness(work: "Work", compiler: Compiler) -> dict[str, str]:
     """Writes the harness, compiled once per process and toolchain; returns its file by crate name."""
     key = compiler.installation.identity
     if key not in _built:
-        built = _build(work, compiler)
-        with _lock:
-            _built[key] = built
+        _built[key] = _build(work, compiler)
     work.put({LIBRARY: _built[key]})
     return {"test": LIBRARY}
 
