@@ -35,12 +35,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from strop_verify.core.errors import BatchFailed, SandboxError, WorkerDied
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
-from strop_verify.sandbox.limits import Limits
+from strop_verify.sandbox import Box, Limits, open_box
 from strop_verify.verification.rust.batch import CompilerFailure, CrateBatch
 from strop_verify.verification.rust.cargo import Cargo
 from strop_verify.verification.rust.case import RustAnswer
@@ -54,9 +54,6 @@ from strop_verify.verification.rust.scan import scan
 from strop_verify.verification.rust.second_look import Rounds
 from strop_verify.verification.rust.test_programs import Testers
 from strop_verify.verification.rust.tests import CargoRunner, Runner, StrictRunner
-
-if TYPE_CHECKING:
-    from strop_verify.sandbox.box import Box
 
 TESTS = Limits(cpu_seconds=10.0, wall_seconds=40.0, memory_bytes=2 << 30, output_bytes=1 << 18)
 """Default limits of one answer's tests."""
@@ -269,14 +266,12 @@ class RustToolchain:
     def _compiler(self) -> Compiler:
         return Compiler(find_installation())
 
-    def _boxed(self) -> "Box":
+    def _boxed(self) -> Box:
         if self._box is None:
             self._box = self._open()
         return self._box
 
-    def _open(self) -> "Box":
-        from strop_verify.sandbox import open_box
-
+    def _open(self) -> Box:
         read = [*self._compiler.installation.read, *([str(self._vendor)] if self._vendor else [])]
         return open_box(jail=self._jail, allow_unsafe=self._allow_unsafe, read=read)
 
