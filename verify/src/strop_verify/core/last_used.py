@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class LastUsed(Generic[K, T]):
-    """The last `most` results that were used, by key. Thread-safe: two threads may make the same one, and both do."""
+    """The last `most` results that were used, by key. Thread-safe; two that ask at once may both make one."""
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, threading.Lock()

@@ -7,12 +7,7 @@ import ast
 import copy
 from collections.abc import Callable, Mapping
 
-from strop_verify.verification.project.control_helpers import (
-    ControlHelpers,
-    assigned,
-    call_of,
-    statement_of,
-)  # fmt: skip
+from strop_verify.verification.project.control_helpers import ControlHelpers, assigned, call_of, statement_of
 from strop_verify.verification.project.syntax_of_tests import called, compared_only, is_literal, pair_of
 
 

@@ -21,7 +21,7 @@ from strop_verify.verification.project.expression_sites import (
     SiteProbe,
     in_rounds,
     plain,
-)  # fmt: skip
+)
 from strop_verify.verification.project.pin_scope import (
     clean_parameters,
     enters,
