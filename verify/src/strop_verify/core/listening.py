@@ -187,7 +187,8 @@ class RequestGuard:
         elsewhere = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
         if "origin" in headers or (elsewhere and scope["path"] != "/"):  # where links may lead
             raise _Refused(403, "asked by a web page of another origin")
-        if self._key and not _brings(headers.get("authorization", ""), self._key):
+        sent = headers.get("authorization", "").encode("latin-1", errors="replace")
+        if self._key and not hmac.compare_digest(sent, b"Bearer " + self._key.encode()):
             raise _Refused(401, "wrong or missing token")
         length = headers.get("content-length", "")
         return int(length) if length.isdecimal() else 0
@@ -263,10 +264,6 @@ def _again(body: bytes, receive: Receive) -> Receive:
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-def _brings(authorization: str, key: str) -> bool:
-    return hmac.compare_digest(authorization.encode("latin-1", errors="replace"), b"Bearer " + key.encode())
 
 
 class GuardedServer:

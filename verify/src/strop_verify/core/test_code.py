@@ -36,6 +36,11 @@ def tests_among(body: Sequence[ast.stmt], functions: Collection[str]) -> list[bo
     return found
 
 
+def last_name(node: ast.AST) -> str:
+    """The name, or the one after the last dot; "" for other nodes."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def _is_test(node: ast.stmt, judging: set[str]) -> bool:
     if isinstance(node, _DEFINITIONS):
         return False
@@ -119,11 +124,9 @@ def _statements(statement: ast.stmt) -> Iterator[ast.AST]:
 
 def _named(node: ast.AST) -> str:
     """What a node mentions by name."""
-    if isinstance(node, ast.Name):
-        return node.id
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
-    return node.attr if isinstance(node, ast.Attribute) else ""
+    return last_name(node)
 
 
 class _Claims:

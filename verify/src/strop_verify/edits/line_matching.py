@@ -169,7 +169,8 @@ def _fitted(source: FileLines, change: Replace, wanted: list[str], first: int, l
         raise EditError(
             "not-at-end", f"{_told(change)} takes the line end of a line that is not the file's last"
         )
-    adapt = _adapter(source, there, wanted, level)
+    end = "\r\n" if level.ends and _windows(source, there) else "\n"
+    adapt = _adapter(end, there, wanted, level)
     out: list[str] = []
     if level.ends or level.trailing or level.indent:
         for equal, a, b, c, d in opcodes(wanted, new):
@@ -178,7 +179,6 @@ def _fitted(source: FileLines, change: Replace, wanted: list[str], first: int, l
         out = new
     if not out:
         return ""
-    end = "\r\n" if level.ends and _windows(source, there) else "\n"
     out = [line if line.endswith("\n") else line + end for line in out]
     if not change.replace.endswith("\n") or (change.search.endswith("\n") and at_end and source.open_end):
         out[-1] = out[-1].removesuffix(end)
@@ -187,20 +187,18 @@ def _fitted(source: FileLines, change: Replace, wanted: list[str], first: int, l
 
 def _windows(source: FileLines, there: list[str]) -> bool:
     """Whether most of the lines found end in `\\r\\n`."""
-    ended = [line.endswith("\r\n") for line in there if line.endswith("\n")] or [
-        line.endswith("\r\n") for line in source.lines[:1]
-    ]
+    lines = [line for line in there if line.endswith("\n")] or source.lines[:1]
+    ended = [line.endswith("\r\n") for line in lines]
     return sum(ended) * 2 > len(ended) or (sum(ended) * 2 == len(ended) and ended[0])
 
 
-def _adapter(source: FileLines, there: list[str], wanted: list[str], level: Level) -> Callable[[str], str]:
-    windows = level.ends and _windows(source, there)
+def _adapter(end: str, there: list[str], wanted: list[str], level: Level) -> Callable[[str], str]:
     take, put = (_shift(there, wanted) if level.indent else None) or ("", "")
 
     def adapt(line: str) -> str:
         if level.ends:
             bare = line.removesuffix("\n").removesuffix("\r")
-            line = bare + ("\r\n" if windows else "\n") if line.endswith("\n") else bare
+            line = bare + end if line.endswith("\n") else bare
         if not line.strip():
             return line
         if not line.startswith(take):

@@ -27,20 +27,17 @@ class Hunk(NamedTuple):
     new_last: int
 
 
-class TreeChanges(NamedTuple):
-    """The differences between two trees. `changed` holds (path in the new tree, old text, new text)."""
-
-    moved: list[Create | Delete | Rename]
-    changed: list[tuple[str, str, str]]
+Moved = Create | Delete | Rename
 
 
-def compare(before: Files, after: Files) -> TreeChanges:
-    """The differences, in the order of paths; EditError `no-change`, or `bad-path` for a path that no edit may
-    name."""
+def compare(before: Files, after: Files) -> tuple[list[Moved], list[tuple[str, str, str]]]:
+    """New, deleted and renamed files, and (path in the new tree, old text, new text) of changed ones, in the order of
+    paths. EditError `no-change`, or `bad-path` for a path that no edit may name.
+    """
     gone = sorted(before.keys() - after.keys())
     new = sorted(after.keys() - before.keys())
     renames = _renames({p: before[p] for p in gone}, {p: after[p] for p in new})
-    moved: list[Create | Delete | Rename] = []
+    moved: list[Moved] = []
     changed = [(p, before[p], after[p]) for p in before.keys() & after.keys() if before[p] != after[p]]
     for old, name in renames.items():
         moved.append(Rename(old, name))
@@ -56,7 +53,7 @@ def compare(before: Files, after: Files) -> TreeChanges:
             check_path(change.to)
     for path, _, _ in changed:
         check_path(path)
-    return TreeChanges(sorted(moved, key=lambda c: c.path), sorted(changed))
+    return sorted(moved, key=lambda c: c.path), sorted(changed)
 
 
 def _renames(gone: Files, new: Files) -> dict[str, str]:

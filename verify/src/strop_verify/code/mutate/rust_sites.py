@@ -169,11 +169,10 @@ class _RustFinder(Finder):
                 yield self._site("return value", self.body, f"{{ {value} }}")
         for node in self._nodes("return_expression"):
             given = node.named_children[0] if node.named_children else None
-            in_closure = self.source.within(node, _LEFT_BY_RETURN)
-            if given is None or in_closure is None or in_closure.type != "function_item":
+            if given is None or self.source.within(node, _LEFT_BY_RETURN) != self.node:
                 continue
             for value in values:
-                if self.source.string(given) != value and in_closure == self.node:
+                if self.source.string(given) != value:
                     yield self._site("return value", given, value)
 
     def _conditions(self) -> Iterator[Change]:
@@ -247,21 +246,16 @@ class _RustFinder(Finder):
                 yield self._site("deletion", node, "")
 
     def _deletable(self, node: Node, inner: Node, unset: set[str]) -> bool:
-        tokens = self.source.tokens(inner)
-        if inner.type in ("assignment_expression", "compound_assignment_expr"):
-            fresh = self.source.names(inner.child_by_field_name("left")).isdisjoint(unset)
-            return fresh and not self._steers_loop(node)
-        if inner.type == "call_expression":
-            return not _QUIET_CALLS & set(tokens[:1]) and not self._steers_loop(node)
-        if inner.type == "continue_expression":
-            return not self._steers_loop(node)
-        if inner.type != "return_expression":
+        if self._steers_loop(node):
             return False
+        if inner.type in ("assignment_expression", "compound_assignment_expr"):
+            return self.source.names(inner.child_by_field_name("left")).isdisjoint(unset)
+        if inner.type == "call_expression":
+            return _QUIET_CALLS.isdisjoint(self.source.tokens(inner)[:1])
+        if inner.type != "return_expression":
+            return inner.type == "continue_expression"
         block = self.source.parent(node)
         branch = None if block is None else self.source.parent(block)
-        return (
-            branch is not None
-            and branch.type == "if_expression"
-            and branch.child_by_field_name("alternative") is None
-            and not self._steers_loop(node)
-        )
+        if branch is None or branch.type != "if_expression":
+            return False
+        return branch.child_by_field_name("alternative") is None

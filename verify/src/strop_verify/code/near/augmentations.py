@@ -69,12 +69,9 @@ def _inner(tree: ast.Module) -> Iterator[ast.stmt]:
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         for node in ast.walk(function):
-            if isinstance(node, ast.stmt) and node.lineno > function.lineno and not _decorated(node):
+            decorated = getattr(node, "decorator_list", None)
+            if isinstance(node, ast.stmt) and node.lineno > function.lineno and not decorated:
                 yield node
-
-
-def _decorated(node: ast.stmt) -> bool:
-    return bool(getattr(node, "decorator_list", None))
 
 
 def _outer(node: ast.stmt) -> bool:

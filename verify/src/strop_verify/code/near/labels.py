@@ -20,8 +20,7 @@ _NAMED = (*_FUNCTIONS, ast.ExceptHandler)
 def python_labels(source: str) -> list[str] | None:
     """Labels of the tree, parents first; None if this Python cannot parse it. Constants begin with `=`."""
     try:
-        tree = tree_of(source)
-        return _Form(tree).labels(tree)
+        return _Form(tree_of(source)).found
     except UNPARSABLE:
         return None
 
@@ -34,6 +33,7 @@ class _Form:
         self.origins: dict[str, str] = {}
         self.numbers: dict[str, int] = {}
         self.found: list[str] = []
+        """One label per node, parents first, and `)` at the end of a node with children."""
         waiting: list[ast.AST] = [tree]
         while waiting:
             node = waiting.pop()
@@ -44,6 +44,7 @@ class _Form:
                     waiting.append(value)
                 elif isinstance(value, list):
                     waiting.extend(child for child in value if isinstance(child, ast.AST))
+        self._walk(tree)
 
     def _bind(self, node: ast.AST) -> None:
         """Records the names that a node binds."""
@@ -63,11 +64,6 @@ class _Form:
             module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
             for alias in node.names:
                 self.origins[alias.asname or alias.name] = f"{module}{alias.name}"
-
-    def labels(self, tree: ast.Module) -> list[str]:
-        """One label per node, parents first, and `)` at the end of a node with children."""
-        self._walk(tree)
-        return self.found
 
     def _walk(self, node: ast.AST) -> None:
         node = _plain(node)

@@ -51,7 +51,7 @@ UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 """Exceptions of `ast.parse` and `compile`."""
 
 
-def tree_of(text: str) -> ast.Module:
+def tree_of(text: str | bytes) -> ast.Module:
     """The syntax tree of a source text, without warnings. Raises one of `UNPARSABLE`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -96,7 +96,7 @@ def find_function(tree: ast.Module, name: str) -> Function | None:
     return found[-1] if found else None
 
 
-def module_of(code: str) -> ast.Module:
+def module_of(code: str | bytes) -> ast.Module:
     """The syntax tree of a text; an empty one if it does not parse."""
     try:
         return tree_of(code)
@@ -146,14 +146,9 @@ def bound_names(node: ast.stmt) -> set[str]:
         return {(a.asname or a.name).split(".")[0] for a in node.names}
     if isinstance(node, Function | ast.ClassDef):
         return {node.name}
-    targets = (
-        node.targets
-        if isinstance(node, ast.Assign)
-        else [node.target]
-        if isinstance(node, ast.AnnAssign)
-        else []
-    )
-    return used_names(*targets)
+    if isinstance(node, ast.Assign):
+        return used_names(*node.targets)
+    return used_names(node.target) if isinstance(node, ast.AnnAssign) else set()
 
 
 def made_names(text: str) -> set[str]:

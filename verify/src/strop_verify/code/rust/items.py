@@ -50,7 +50,6 @@ class RustItems(Items):
 
     def _read_attributes(self) -> None:
         """An outer attribute belongs to the next sibling item, an inner one to the enclosing item."""
-        pending: dict[int, list[Attribute]] = {}
         for node in self.source.all("attribute_item"):
             parent = self.source.parent(node)
             item = node.next_named_sibling
@@ -58,15 +57,14 @@ class RustItems(Items):
                 item = item.next_named_sibling
             if item is not None and parent is not None:
                 self._items[item.id] = item
-                pending.setdefault(item.id, []).append(self.source.tokens(node)[2:-1])
+                self._attributes.setdefault(item.id, []).append(self.source.tokens(node)[2:-1])
         for node in self.source.all("inner_attribute_item"):
             outer = self.source.parent(node)
             if outer is not None and outer.type in ("declaration_list", "block"):
                 outer = self.source.parent(outer) or outer
             if outer is not None:
                 self._items[outer.id] = outer
-                pending.setdefault(outer.id, []).append(self.source.tokens(node)[3:-1])
-        self._attributes = pending
+                self._attributes.setdefault(outer.id, []).append(self.source.tokens(node)[3:-1])
 
     def _function(self, node: Node) -> Function | None:
         body, name = node.child_by_field_name("body"), node.child_by_field_name("name")

@@ -19,7 +19,7 @@ from strop_verify.core.checks.base import (
 )
 from strop_verify.core.checks.beyond_values import UNREADABLE, beyond_values, shares_process, tree_of
 from strop_verify.core.ids import canonical_json
-from strop_verify.core.test_code import never_fails
+from strop_verify.core.test_code import last_name, never_fails
 from strop_verify.core.text import squeeze
 
 
@@ -176,10 +176,7 @@ def _weight(node: ast.AST) -> int:
         return 1
     if isinstance(node, ast.For | ast.While):
         return 10 if any(isinstance(inner, ast.Assert) for inner in ast.walk(node)) else 0
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
-        return int(name.startswith("assert"))
-    return 0
+    return int(isinstance(node, ast.Call) and last_name(node.func).startswith("assert"))
 
 
 def _of_call(test: ast.expr, entry_point: str) -> tuple[str, str]:

@@ -41,11 +41,7 @@ def _entry_point(name: str) -> str:
     return name
 
 
-def _identifier(name: str) -> str:
-    return unicodedata.normalize("NFKC", name)
-
-
-Identifier = Annotated[str, AfterValidator(_identifier)]
+Identifier = Annotated[str, AfterValidator(lambda name: unicodedata.normalize("NFKC", name))]
 """A name of Python code, in the form NFKC, into which Python brings the names that it compiles."""
 EntryPoint = Annotated[Identifier, AfterValidator(_entry_point)]
 """Name of the answer's function, or of the method of its class `Solution`; `Solution().NAME` is read as NAME."""
@@ -235,12 +231,9 @@ class CheckBase(Record):
     def only(self, kind: type[C]) -> C:
         """The check, if it is of that kind. Raises VerificationError otherwise."""
         if not isinstance(self, kind):
-            raise VerificationError(f"a check of kind {self.kind!r} is none of kind {_name(kind)!r}")
+            wanted = kind.model_fields["kind"].default
+            raise VerificationError(f"a check of kind {self.kind!r} is none of kind {wanted!r}")
         return self
-
-
-def _name(kind: type[CheckBase]) -> str:
-    return str(kind.model_fields["kind"].default)
 
 
 def plain_json(value: Any) -> str:

@@ -3,6 +3,8 @@
 import ast
 from collections.abc import Collection
 
+from strop_verify.core.test_code import last_name
+
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 """Exceptions of parsing."""
 _CROSS = ("NamedTuple", "namedtuple", "Exception", "BaseException")
@@ -48,7 +50,7 @@ def shares_process(code: str, functions: Collection[str]) -> bool:
     nodes = list(ast.walk(tree_of(code)))
     if any(_reaches(node) or _changes_inside(node) for node in nodes):
         return True
-    bases = {node.name: [_last(b) for b in node.bases] for node in nodes if isinstance(node, ast.ClassDef)}
+    bases = {node.name: [*map(last_name, node.bases)] for node in nodes if isinstance(node, ast.ClassDef)}
     own = {
         name
         for name, known in bases.items()
@@ -58,9 +60,9 @@ def shares_process(code: str, functions: Collection[str]) -> bool:
     for node in nodes:
         if isinstance(node, ast.FunctionDef):  # check(candidate)
             called.update(a.arg for a in node.args.args)
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
-    given = [a for c in calls if _last(c.func) in called for a in (*c.args, *(k.value for k in c.keywords))]
-    made = {_last(one.func) for argument in given for one in ast.walk(argument) if isinstance(one, ast.Call)}
+    calls = [node for node in nodes if isinstance(node, ast.Call) and last_name(node.func) in called]
+    given = [part for call in calls for part in (*call.args, *(k.value for k in call.keywords))]
+    made = {last_name(one.func) for part in given for one in ast.walk(part) if isinstance(one, ast.Call)}
     return not own.isdisjoint(made) or any(not called.isdisjoint(known) for known in bases.values())
 
 
@@ -90,7 +92,7 @@ def _reaches(node: ast.AST) -> bool:
 
 def _changes(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
-        return _last(node.func) in _CHANGING
+        return last_name(node.func) in _CHANGING
     if isinstance(node, ast.AugAssign):
         return not isinstance(node.value, ast.Constant)
     stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
@@ -128,8 +130,3 @@ def _named(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Name):
         return [node.id]
     return [node.arg] if isinstance(node, ast.arg) else [""]
-
-
-def _last(node: ast.expr) -> str:
-    """The last name of a dotted one."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

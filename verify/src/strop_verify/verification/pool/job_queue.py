@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from strop_verify.core.errors import StropError
+from strop_verify.core.last_used import LastUsed
 from strop_verify.core.progress import PROGRESS
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
@@ -321,22 +322,13 @@ class PerTask(Generic[_Made]):
     """Caches what `make` returns for a task, since the same few tasks come again and again. Thread-safe."""
 
     def __init__(self, make: Callable[[Task], _Made], most: int = 512) -> None:
-        self._make, self._most = make, most
-        self._lock = threading.Lock()
-        self._known: OrderedDict[int, tuple[Task, _Made]] = OrderedDict()
+        self._make = make
+        self._known = LastUsed[int, tuple[Task, _Made]](most)
+        """By id; holds the task, so its id cannot become another's."""
 
     def __call__(self, task: Task) -> _Made:
         """The cached or new result. Raises what `make` raises."""
-        with self._lock:
-            if id(task) in self._known:
-                self._known.move_to_end(id(task))
-                return self._known[id(task)][1]
-        made = self._make(task)
-        with self._lock:
-            self._known[id(task)] = (task, made)  # holds the task, so its id cannot become another's
-            while len(self._known) > self._most:
-                self._known.popitem(last=False)
-        return made
+        return self._known.get(id(task), lambda: (task, self._make(task)))[1]
 
 
 def task_digest(task: Task) -> bytes:

@@ -49,7 +49,8 @@ class ControlHelpers:
     """The helper functions, under random names; they change nothing in a true control."""
 
     def __init__(self, truth: bool, names: Names, rng: random.Random) -> None:
-        self.truth, self._names, self._rng = truth, names, rng
+        self.truth, self.new, self._rng = truth, names.new, rng
+        """`new` draws a name for a temporary value."""
         self.support: frozenset[str] = frozenset()
         """Names of functions outside the tests that fail a test if two values differ (`support`)."""
         self.named: dict[str, ast.expr] = {}
@@ -82,10 +83,6 @@ class ControlHelpers:
         ]
         return "\n\n".join(lines)
 
-    def new(self) -> str:
-        """A name for a temporary value."""
-        return self._names.new()
-
     def tail(self) -> ast.stmt:
         """An assertion that holds in a true control."""
         start = self._rng.randrange(100, 9000)
@@ -117,10 +114,6 @@ class ControlHelpers:
             made.append(written(type(value)(other)))
         return made
 
-    def call(self, name: str, *values: ast.expr) -> ast.expr:
-        """A call of one of the functions."""
-        return ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=list(values), keywords=[])
-
     def _said(self, start: int) -> int:
         return computed(start) + (0 if self.truth else self._rng.randrange(1, 900))
 
@@ -128,6 +121,11 @@ class ControlHelpers:
 def assigned(name: str, value: ast.expr) -> ast.stmt:
     """The statement that binds a name to a value."""
     return ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=value)
+
+
+def call_of(name: str, *values: ast.expr) -> ast.expr:
+    """A call of the function of that name."""
+    return ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=list(values), keywords=[])
 
 
 def statement_of(text: str) -> ast.stmt:

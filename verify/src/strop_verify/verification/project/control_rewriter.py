@@ -7,7 +7,7 @@ import ast
 import copy
 from collections.abc import Callable, Mapping
 
-from strop_verify.verification.project.control_helpers import ControlHelpers, assigned, statement_of
+from strop_verify.verification.project.control_helpers import ControlHelpers, assigned, call_of, statement_of
 from strop_verify.verification.project.syntax_of_tests import called, compared_only, is_literal, pair_of
 
 
@@ -50,7 +50,7 @@ def ordered(statement: ast.stmt, helpers: ControlHelpers) -> ast.stmt | None:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return None
     name = {ast.Lt: helpers.less, ast.Gt: helpers.greater}.get(type(test.ops[0]))
-    return _claiming(statement, helpers.call(name, test.left, test.comparators[0])) if name else None
+    return _claiming(statement, call_of(name, test.left, test.comparators[0])) if name else None
 
 
 def _claim(statement: ast.stmt) -> ast.expr | None:
@@ -209,7 +209,7 @@ class ControlRewriter:
             return [statement]
         if not call.args or any(word in ast.unparse(call.args[0]) for word in _ANY_ERROR):
             return [statement]
-        call.args[0] = self._helpers.call(self._helpers.raised, call.args[0])
+        call.args[0] = call_of(self._helpers.raised, call.args[0])
         return [self._tried(statement)]
 
     def _asserting(self, statement: ast.stmt) -> list[ast.stmt]:
@@ -240,8 +240,8 @@ class ControlRewriter:
             return [
                 self._tried(_with(statement, pair))
                 for pair in (
-                    (left, helpers.call(helpers.moved, right)),
-                    (helpers.call(helpers.moved, left), right),
+                    (left, call_of(helpers.moved, right)),
+                    (call_of(helpers.moved, left), right),
                 )
             ]
         number = int(not (calls[1] and not calls[0]))
@@ -250,7 +250,7 @@ class ControlRewriter:
             kept = helpers.new()
             before = statement_of(f"{kept}, {side.id} = {side.id}, {helpers.moved}({side.id})")
             return [before, self._tried(statement), statement_of(f"{side.id} = {kept}")]
-        moved = helpers.call(helpers.moved, side)
+        moved = call_of(helpers.moved, side)
         return [self._tried(_with(statement, (moved, right) if number == 0 else (left, moved)))]
 
     def _each(
@@ -272,7 +272,7 @@ class ControlRewriter:
         """Inverts an assertion without a comparison, in place. False if it has no opposite."""
         helpers = self._helpers
         if isinstance(statement, ast.Assert):
-            statement.test = helpers.call(helpers.turned, statement.test)
+            statement.test = call_of(helpers.turned, statement.test)
             return True
         call = getattr(statement, "value", None)
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):

@@ -18,6 +18,7 @@ from strop_verify.verification.project.control_helpers import ControlHelpers
 from strop_verify.verification.project.control_rewriter import ControlRewriter
 from strop_verify.verification.project.expression_values import NOTHING, Recorded
 from strop_verify.verification.project.names import Names, beside
+from strop_verify.verification.project.pin_writer import Writer
 from strop_verify.verification.project.pins import FilePins
 from strop_verify.verification.project.syntax_of_tests import (
     by_file,
@@ -64,10 +65,10 @@ def _pinned(
     tree: ast.Module, home: str, rests: list[str], names: Names, recorded: Recorded
 ) -> dict[str, str]:
     """Writes the recorded values into the tree. Returns the new names of renamed tests."""
-    found = recorded.place(home)
+    found = recorded.places.get(home)
     if found is None:
         return {}
-    called = FilePins(tree, found, recorded.values[home], recorded.changed).apply(names)
+    called = Writer(FilePins(tree, found, recorded.values[home], recorded.changed), names).write()
     return {rest: name for rest, name in called.items() if rest in rests}
 
 

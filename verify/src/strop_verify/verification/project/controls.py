@@ -61,15 +61,13 @@ class ProjectControls(Controls[ProjectRun, ProjectRun]):
 
     def _drawn(self, make: Callable[..., ControlTests], seed: int | None = None) -> Draw:
         drawn = self.rng.getrandbits(64) if seed is None else seed
+        return lambda edited: make(tree=self.edited if edited else self.base, rng=random.Random(drawn))
 
-        def draw(edited: bool) -> ControlTests:
-            tree = self.base
-            if edited:
-                changed = {**tree, **as_bytes(self.check.files)}
-                tree = {path: data for path, data in changed.items() if path not in self.check.removed}
-            return make(tree=tree, rng=random.Random(drawn))
-
-        return draw
+    @cached_property
+    def edited(self) -> Files:
+        """The project's files with the edit."""
+        changed = {**self.base, **as_bytes(self.check.files)}
+        return {path: data for path, data in changed.items() if path not in self.check.removed}
 
     def _run(
         self,
@@ -141,10 +139,8 @@ class PytestControls(ProjectControls):
 
     def _around(self) -> SupportPart | None:
         """What tests call to assert in the unedited project but do not reach with the edit."""
-        tree = {**self.base, **as_bytes(self.check.files)}
-        edited = {path: data for path, data in tree.items() if path not in self.check.removed}
         return bypassed(
-            self.support, edited, lambda tests: self._run(ControlTests(), tests, reach=True).reached
+            self.support, self.edited, lambda tests: self._run(ControlTests(), tests, reach=True).reached
         )
 
     @cached_property
@@ -156,7 +152,7 @@ class PytestControls(ProjectControls):
     def recorded(self) -> Recorded:
         """Values that the tests compute without the project's code, recorded in the unedited project."""
         found = recorded_of(self.check.digest, self.base, self.tests, self.backend)
-        return found.without({*self.check.files, *self.check.removed})
+        return replace(found, changed=frozenset({*self.check.files, *self.check.removed}))
 
 
 class CargoControls(ProjectControls):

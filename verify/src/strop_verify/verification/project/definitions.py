@@ -4,7 +4,9 @@ import ast
 import re
 from collections.abc import Iterator
 
+from strop_verify.code.python.source import Function, module_of
 from strop_verify.core.snapshots import Files
+from strop_verify.core.test_code import last_name
 from strop_verify.verification.project.layout import is_protected
 from strop_verify.verification.project.syntax_of_tests import called
 
@@ -17,7 +19,6 @@ _DEFINED = re.compile(
 _NAMED = re.compile(rb"fixture\([^)]*\bname\s*=\s*[\"'](\w+)")
 _AUTOUSE = re.compile(rb"\bautouse\s*=\s*True")
 _ENTRANCES = ("__init__", "__call__", "__enter__", "__exit__")
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
 
 
@@ -38,7 +39,7 @@ class Definitions:
 
     def _tree(self, path: str) -> ast.Module:
         if path not in self._trees:
-            self._trees[path] = parsed(self._base[path])
+            self._trees[path] = module_of(self._base[path])
         return self._trees[path]
 
     def named(self, name: str) -> Iterator[tuple[str, str, Definition]]:
@@ -148,16 +149,3 @@ def defined(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
                 inner = [*node.body, *node.orelse, *getattr(node, "finalbody", [])]
                 inner += (one for h in getattr(node, "handlers", []) for one in h.body)
                 waiting.append((above, inner))
-
-
-def parsed(data: bytes) -> ast.Module:
-    """The tree of a module, empty if it cannot be parsed."""
-    try:
-        return ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module(body=[], type_ignores=[])
-
-
-def last_name(node: ast.AST) -> str:
-    """The name, or the one after the last dot; "" for other nodes."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -1,7 +1,12 @@
 """What is known of a clean expression: where its names come from, the loops around it, the probe of its value."""
 
 import ast
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+NO_VALUE = object()
 
 
 @dataclass(eq=False)
@@ -78,3 +83,23 @@ class Site:
     """Whether its value is passed to code that is not clean."""
     owner: ast.AST
     inside: list["Site"] = field(default_factory=list)
+
+
+@lru_cache(maxsize=64)
+def plain(text: str) -> Any:
+    """A literal's value, shared between calls: do not modify it."""
+    return ast.literal_eval(text)
+
+
+def in_rounds(value: Any, loops: Sequence[SiteLoop], rounds: Mapping[SiteLoop, int]) -> Any:
+    """The value in an iteration; of a loop that is not unrolled, the value that all iterations share."""
+    for place, loop in enumerate(loops):
+        if loop in rounds:
+            if rounds[loop] >= len(value):
+                return NO_VALUE
+            value = value[rounds[loop]]
+        else:
+            every = [in_rounds(one, loops[place + 1 :], rounds) for one in value]
+            alike = bool(every) and all(one is not NO_VALUE and repr(one) == repr(every[0]) for one in every)
+            return every[0] if alike else NO_VALUE
+    return value

@@ -4,20 +4,16 @@ Two fresh processes are asked; values that differ are dropped, and all values if
 """
 
 import ast
-import threading
-from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from strop_verify.core.last_used import LastUsed
 from strop_verify.core.snapshots import Files
 from strop_verify.verification.project.backend import Backend
 from strop_verify.verification.project.library import is_library
-from strop_verify.verification.project.pins import FilePins, PinnedValue, Place, Values
-from strop_verify.verification.project.runs import RunRequest
+from strop_verify.verification.project.pins import FilePins, Place, Values
+from strop_verify.verification.project.runs import PinnedValue, RunRequest
 from strop_verify.verification.project.syntax_of_tests import by_file
-
-_KEPT = 32
-_Key = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -25,37 +21,19 @@ class Recorded:
     """Values by test file."""
 
     places: Mapping[str, Place] = field(default_factory=dict)
+    """What was asked of the same files."""
     values: Mapping[str, Values] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
     """Files that the edit changes: values read from them are not used."""
 
-    def place(self, home: str) -> Place | None:
-        """What was asked of a test file; None if nothing was recorded."""
-        return self.places.get(home) if home in self.values else None
-
-    def without(self, changed: Collection[str]) -> "Recorded":
-        """A copy for an edit of these files."""
-        return replace(self, changed=frozenset(changed))
-
 
 NOTHING = Recorded()
-_lock = threading.Lock()
-_known: "OrderedDict[_Key, Recorded]" = OrderedDict()
+_known = LastUsed[tuple[str, tuple[str, ...]], Recorded](32)
 
 
 def recorded_of(digest: str, base: Files, tests: Collection[str], backend: Backend) -> Recorded:
     """The values for these tests of a snapshot; those of the last 32 tasks are kept. Raises WorkerDied."""
-    key = digest, tuple(sorted(tests))
-    with _lock:
-        if key in _known:
-            _known.move_to_end(key)
-            return _known[key]
-    found = _found(base, tests, backend)
-    with _lock:
-        _known[key] = found
-        while len(_known) > _KEPT:
-            _known.popitem(last=False)
-    return found
+    return _known.get((digest, tuple(sorted(tests))), lambda: _found(base, tests, backend))
 
 
 def _found(base: Files, tests: Collection[str], backend: Backend) -> Recorded:
@@ -68,16 +46,13 @@ def _found(base: Files, tests: Collection[str], backend: Backend) -> Recorded:
     if any(run.stop is not None for run in runs):
         return NOTHING
     first, second = (run.told for run in runs)
-    values: dict[str, list[dict[str, PinnedValue]]] = {}
-    starts: dict[str, int] = {}
-    for number, (home, *_) in enumerate(probes):
-        starts.setdefault(home, number)
-        values.setdefault(home, []).append({})
+    each: list[dict[str, PinnedValue]] = [{} for _ in probes]
     for (number, test), told in first.items():
         if 0 <= number < len(probes) and second.get((number, test)) == told:
-            home = probes[number][0]
-            value = _value(told[0])
-            values[home][number - starts[home]][test] = PinnedValue(value, *told[1:])
+            each[number][test] = replace(told, value=_value(told.value))
+    values: dict[str, list[dict[str, PinnedValue]]] = {}
+    for (home, *_), value in zip(probes, each, strict=True):
+        values.setdefault(home, []).append(value)
     return Recorded({home: places[home] for home in values}, values)
 
 

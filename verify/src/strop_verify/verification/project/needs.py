@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 from strop_verify.core.checks import ProjectCheck
+from strop_verify.core.last_used import LastUsed
 from strop_verify.core.snapshots import Files
 from strop_verify.core.task import Task
 from strop_verify.sandbox.interpreter import interpreter
@@ -83,15 +84,10 @@ def needs_of(files: Files, packages: str = "", more: Sequence[str] = ()) -> Need
     key = frozenset(
         (path, hash(data)) for path, data in files.items() if path.endswith(".py") or path in _SAYING
     )
-    if (known := _known.get((key, packages, *more))) is None:
-        if len(_known) >= _MOST:
-            _known.clear()
-        _known[(key, packages, *more)] = known = _found(files, packages, more)
-    return known
+    return _known.get((key, packages, *more), lambda: _found(files, packages, more))
 
 
-_known: dict[tuple[object, ...], Needs] = {}
-_MOST = 64
+_known = LastUsed[tuple[object, ...], Needs](64)
 
 
 def _found(files: Files, packages: str, more: Sequence[str]) -> Needs:

@@ -2,47 +2,48 @@
 
 import ast
 import copy
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
-from strop_verify.verification.project.control_helpers import assigned, written
-from strop_verify.verification.project.expression_sites import Site, SiteLoop, SiteProbe
+from strop_verify.verification.project.control_helpers import assigned, call_of, written
+from strop_verify.verification.project.expression_sites import SiteLoop, in_rounds, plain
 from strop_verify.verification.project.names import Names
+from strop_verify.verification.project.pins import FilePins
 from strop_verify.verification.project.pure_expressions import Function
 
+_MOST_COPIES = 24
 _MOST_ROUNDS = 40
 _MOST_NODES = 30_000
-NO_VALUE = object()
-
-
-class PinSource(Protocol):
-    """What is known of a file (`pins.FilePins`)."""
-
-    def value(self, site: Site, test: str, rounds: Mapping[SiteLoop, int]) -> ast.expr | None:
-        """What stands in place of a site."""
-
-    def allowed(self, site: Site, test: str, counts: SiteLoop | None = None) -> bool:
-        """Whether its value, or how many rounds it gives this loop, is certain."""
-
-    def literal(self, probe: SiteProbe, test: str) -> str:
-        """What a probe gave, as a literal, or an empty text."""
-
-    def loop(self, node: ast.AST) -> SiteLoop | None:
-        """The loop over clean values that a statement is."""
-
-    def site(self, node: ast.AST) -> Site | None:
-        """The site that an expression is."""
 
 
 class Writer:
     """Copies functions and writes values into the copies."""
 
-    def __init__(self, pins: PinSource, names: Names) -> None:
+    def __init__(self, pins: FilePins, names: Names) -> None:
         self._pins, self._names, self._test, self._nodes = pins, names, "", 0
         self._rounds: dict[SiteLoop, int] = {}
 
-    def function(self, function: Function, test: str, name: str) -> Function:
+    def write(self) -> dict[str, str]:
+        """Writes the values into the tree. Returns the new names of renamed tests."""
+        called: dict[str, str] = {}
+        pins, copies = self._pins, dict[ast.AST, list[Function]]()
+        for owner, function, _ in pins.functions:
+            mine = [rest for rest in pins.place.rests if rest.partition("[")[0] == owner and "[" in rest]
+            if pins.parameters[owner] and len(mine) <= _MOST_COPIES:
+                for rest in mine:
+                    made = self._function(function, f"{pins.place.home}::{rest}", self._names.new("test_"))
+                    copies.setdefault(function, []).append(made)
+                    called[rest] = (
+                        f"{owner.rpartition('::')[0]}::{made.name}[{rest.partition('[')[2]}".lstrip(":")
+                    )
+        rewritten = {
+            function: self._function(function, "", function.name) for _, function, _ in pins.functions
+        }
+        self._test, self._rounds, self._nodes = "", {}, 0
+        pins.tree.body[:] = self._outer(pins.tree.body, rewritten, copies)
+        return called
+
+    def _function(self, function: Function, test: str, name: str) -> Function:
         """A copy for one test; `test` "" is for all without a copy of their own."""
         self._test, self._rounds, self._nodes = test, {}, 0
         made = copy.copy(function)
@@ -50,13 +51,6 @@ class Writer:
         made.body = self._block(function.body)
         made.decorator_list = [copy.deepcopy(one) for one in function.decorator_list]
         return made
-
-    def module(
-        self, tree: ast.Module, rewritten: Mapping[Any, Function], copies: Mapping[Any, list[Function]]
-    ) -> None:
-        """Writes the functions and the code outside them into `tree`."""
-        self._test, self._rounds, self._nodes = "", {}, 0
-        tree.body[:] = self._outer(tree.body, rewritten, copies)
 
     def _outer(
         self, body: list[ast.stmt], rewritten: Mapping[Any, Function], copies: Mapping[Any, list[Function]]
@@ -97,7 +91,7 @@ class Writer:
         items = self._items(loop) if site is None or self._pins.allowed(site, self._test) else None
         kept = self._names.new()
         if items is None:
-            made.append(assigned(kept, _listed(self._made(loop.node.iter))))
+            made.append(assigned(kept, call_of("list", self._made(loop.node.iter))))
         for number in range(count):
             self._rounds[loop] = number
             value: ast.expr = (
@@ -153,27 +147,3 @@ class Writer:
             elif isinstance(part, ast.AST):
                 setattr(made, name, self._made(part))
         return made
-
-
-@lru_cache(maxsize=64)
-def plain(text: str) -> Any:
-    """A literal's value, shared between calls: do not modify it."""
-    return ast.literal_eval(text)
-
-
-def in_rounds(value: Any, loops: Sequence[SiteLoop], rounds: Mapping[SiteLoop, int]) -> Any:
-    """The value in an iteration; of a loop that is not unrolled, the value that all iterations share."""
-    for place, loop in enumerate(loops):
-        if loop in rounds:
-            if rounds[loop] >= len(value):
-                return NO_VALUE
-            value = value[rounds[loop]]
-        else:
-            every = [in_rounds(one, loops[place + 1 :], rounds) for one in value]
-            alike = bool(every) and all(one is not NO_VALUE and repr(one) == repr(every[0]) for one in every)
-            return every[0] if alike else NO_VALUE
-    return value
-
-
-def _listed(node: ast.expr) -> ast.expr:
-    return ast.Call(func=ast.Name(id="list", ctx=ast.Load()), args=[node], keywords=[])

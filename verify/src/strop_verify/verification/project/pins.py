@@ -12,8 +12,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from strop_verify.verification.project.control_helpers import written
-from strop_verify.verification.project.expression_sites import Mention, Root, Site, SiteLoop, SiteProbe
-from strop_verify.verification.project.names import Names
+from strop_verify.verification.project.expression_sites import (
+    NO_VALUE,
+    Mention,
+    Root,
+    Site,
+    SiteLoop,
+    SiteProbe,
+    in_rounds,
+    plain,
+)
 from strop_verify.verification.project.pin_scope import (
     clean_parameters,
     enters,
@@ -24,25 +32,12 @@ from strop_verify.verification.project.pin_scope import (
     texts_of,
     unread,
 )  # fmt: skip
-from strop_verify.verification.project.pin_writer import NO_VALUE, Writer, in_rounds, plain
-from strop_verify.verification.project.pure_expressions import Function, Module
+from strop_verify.verification.project.pure_expressions import Module
+from strop_verify.verification.project.runs import PinnedValue
 from strop_verify.verification.project.sites import SiteFinder
 
-_MOST_COPIES = 24
 _MOST_CHARS = 400_000
 _MOVES = re.compile(r"chdir|as_cwd|pytester|testdir|isolated_filesystem|working_dir")
-
-
-@dataclass(frozen=True)
-class PinnedValue:
-    """The result of a probe."""
-
-    value: str
-    """A literal, or an empty text."""
-    kind: str
-    reads: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
-    relative: bool = False
 
 
 Values = Sequence[Mapping[str, PinnedValue]]
@@ -68,16 +63,16 @@ class FilePins:
     def __init__(
         self, tree: ast.Module, place: Place, values: Values = (), changed: Collection[str] = ()
     ) -> None:
-        self._tree, self._place, self._values, self._changed = tree, place, values, changed
+        self.tree, self.place, self._values, self._changed = tree, place, values, changed
         self._module = Module(tree, place.hidden)
         self._finder = SiteFinder(self._module)
-        wanted = {_last(rest) for rest in place.rests}
-        self._functions = [one for one in functions_of(tree, wanted) if not self._module.helper(one[0])]
-        self._parameters = {
+        wanted = {rest.partition("[")[0].rpartition("::")[2] for rest in place.rests}
+        self.functions = [one for one in functions_of(tree, wanted) if not self._module.helper(one[0])]
+        self.parameters = {
             owner: clean_parameters(function, marks, self._module)
-            for owner, function, marks in self._functions
+            for owner, function, marks in self.functions
         }
-        functions = [(owner, one, self._parameters[owner]) for owner, one, _ in self._functions]
+        functions = [(owner, one, self.parameters[owner]) for owner, one, _ in self.functions]
         self._finder.look(
             tree, functions, unread(tree, wanted, self._module, {one for _, one, _ in functions})
         )
@@ -95,26 +90,6 @@ class FilePins:
             for node in ast.walk(site.node)
         )
         return self._finder.probes if worth else []
-
-    def apply(self, names: Names) -> dict[str, str]:
-        """Writes the values into the tree. Returns the new names of renamed tests."""
-        called: dict[str, str] = {}
-        writer = Writer(self, names)
-        copies: dict[ast.AST, list[Function]] = {}
-        for owner, function, _ in self._functions:
-            mine = [rest for rest in self._place.rests if rest.partition("[")[0] == owner and "[" in rest]
-            if self._parameters[owner] and len(mine) <= _MOST_COPIES:
-                for rest in mine:
-                    made = writer.function(function, f"{self._place.home}::{rest}", names.new("test_"))
-                    copies.setdefault(function, []).append(made)
-                    called[rest] = (
-                        f"{owner.rpartition('::')[0]}::{made.name}[{rest.partition('[')[2]}".lstrip(":")
-                    )
-        rewritten = {
-            function: writer.function(function, "", function.name) for _, function, _ in self._functions
-        }
-        writer.module(self._tree, rewritten, copies)
-        return called
 
     def value(self, site: Site, test: str, rounds: Mapping[SiteLoop, int]) -> ast.expr | None:
         """What to write in place of a site in a test, in these iterations of the loops around it."""
@@ -175,15 +150,15 @@ class FilePins:
                 if not given or any(told.kind != "fixed" for told in given.values()):
                     self._unsafe += _closure(site.mentions)
         tops = {site.node for site in self._finder.sites}
-        for _, function, _ in self._functions:
+        for _, function, _ in self.functions:
             self._handed.setdefault(function, set()).update(texts_of(function, tops))
-        others = [one for _, one, _ in self._functions if not one.name.startswith("test")]
+        others = [one for _, one, _ in self.functions if not one.name.startswith("test")]
         self._everywhere = {name for one in others for name in self._handed[one]}
-        all_patched = any(patches(one, self._module) for one in others) or patches_text(self._place.helpers)
+        all_patched = any(patches(one, self._module) for one in others) or patches_text(self.place.helpers)
         self._patched = {
-            function for _, function, _ in self._functions if all_patched or patches(function, self._module)
+            function for _, function, _ in self.functions if all_patched or patches(function, self._module)
         }
-        self._moves = bool(_MOVES.search(ast.unparse(self._tree) + self._place.helpers))
+        self._moves = bool(_MOVES.search(ast.unparse(self.tree) + self.place.helpers))
 
     def _read_once(self, mentions: Collection[Mention], around: ast.AST | None, test: str) -> bool:
         """Whether objects that reading changes, such as files, are read in one place, as often as they are made."""
@@ -213,7 +188,7 @@ class FilePins:
 
     def _reads_alike(self, site: Site, test: str, told: PinnedValue) -> bool:
         reads = set(told.reads)
-        for root in _roots(site.mentions):
+        for root in {one.root for one, _ in _closure(site.mentions)}:
             if root.probe and (also := self.told(root.probe, test)):
                 reads |= set(also.reads)
         for path in self._changed:
@@ -225,17 +200,6 @@ class FilePins:
         if any(names_file(text, path) for path in reads for text in handed):
             return False
         return not told.relative or not (self._moves or enters(site.owner, self._sites))
-
-
-def _roots(mentions: Collection[Mention]) -> set[Root]:
-    found: set[Root] = set()
-    todo = [mention.root for mention in mentions]
-    while todo:
-        root = todo.pop()
-        if root not in found:
-            found.add(root)
-            todo += [one.root for one in root.made_of]
-    return found
 
 
 def _closure(mentions: Collection[Mention]) -> list[tuple[Mention, Root]]:
@@ -251,10 +215,6 @@ def _closure(mentions: Collection[Mention]) -> list[tuple[Mention, Root]]:
                 seen.add(one.root)
                 todo += one.root.made_of
     return found
-
-
-def _last(rest: str) -> str:
-    return rest.partition("[")[0].rpartition("::")[2]
 
 
 def _plain_range(node: ast.Call) -> bool:

@@ -114,8 +114,7 @@ class TestsProcess(JailedProcess):
         elif run.status == _INTERNAL and run.stop is None:
             run.stop = (Outcome.FAILED, "pytest ended with an internal error")
         if request.keep and run.stop is None:
-            warm = listener.warmth()
-            run.warmth = CompileCache(warm.compiled, warm.modules, self.warm.options)
+            run.warmth = listener.warmth(self.warm.options)
         return run
 
     def _tree(self, files: Mapping[str, bytes], removed: Collection[str]) -> dict[str, bytes]:

@@ -235,7 +235,7 @@ class _PurityCheck:
         if isinstance(func, ast.Name):
             if func.id in inner:
                 return False
-            if _last_of(self._module.member(func.id) or func.id) in OPENERS:
+            if (self._module.member(func.id) or func.id).rpartition(".")[2] in OPENERS:
                 return self._module.known(func.id) and _reads(node, 1)
             return self._module.known(func.id)
         if not isinstance(func, ast.Attribute) or func.attr.startswith("_"):
@@ -261,7 +261,3 @@ def _reads(call: ast.Call, place: int) -> bool:
         isinstance(one, ast.Constant) and isinstance(one.value, str) and not set(one.value) & set("wax+")
         for one in modes
     )
-
-
-def _last_of(name: str) -> str:
-    return name.rpartition(".")[2]

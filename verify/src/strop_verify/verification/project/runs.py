@@ -78,8 +78,21 @@ WALL_EACH = 4.0
 _LEAST = 0.05
 """Wall seconds for a run that starts too late."""
 EVERYTHING = RunRequest()
-Probed = tuple[str, str, tuple[str, ...], tuple[str, ...], bool]
-"""A literal or an empty text, its kind, files read, files named, whether files were read by relative paths."""
+
+
+@dataclass(frozen=True)
+class PinnedValue:
+    """The result of a probe."""
+
+    value: str
+    """A literal, or an empty text."""
+    kind: str
+    reads: tuple[str, ...]
+    """Files that were read."""
+    named: tuple[str, ...]
+    """Files that it names."""
+    relative: bool
+    """Whether files were read by relative paths."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +121,7 @@ class ProjectRun:
     """Lines by path by test."""
     reached: dict[str, TestReach] = field(default_factory=dict)
     """By test, if requested."""
-    told: dict[tuple[int, str], "Probed"] = field(default_factory=dict)
+    told: dict[tuple[int, str], PinnedValue] = field(default_factory=dict)
     """Results of probes, by number and test (empty without parameters)."""
     running: str = ""
     """The test that was running at the end."""
@@ -195,9 +208,9 @@ class Listener:
         except (Malformed, ValueError, KeyError, TypeError, AttributeError):
             self._forged()
 
-    def warmth(self) -> CompileCache:
-        """The compiled files and modules that the run sent."""
-        return CompileCache(self._compiled, tuple(self._modules))
+    def warmth(self, options: tuple[str, ...]) -> CompileCache:
+        """The compiled files and modules that the run, which had these options, sent."""
+        return CompileCache(self._compiled, tuple(self._modules), options)
 
     def _forged(self) -> None:
         self.run.tampered, self.over = "something was written to the tests' channel", True
@@ -237,7 +250,7 @@ class Listener:
                 run.stop = (Outcome.TIMED_OUT, "importing took too long")
         elif "probe" in message:
             lists = tuple(message["reads"]), tuple(message["named"])
-            told = (message["v"], message["k"], *lists, message["relative"])
+            told = PinnedValue(message["v"], message["k"], *lists, message["relative"])
             run.told[message["probe"], message["test"]] = told
         elif "stopped" in message:
             run.stop = (Outcome.TIMED_OUT, message["stopped"])

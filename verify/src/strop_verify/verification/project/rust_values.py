@@ -93,10 +93,6 @@ def _texts(text: str, rng: random.Random) -> list[str]:
     return [one for one in dict.fromkeys(found) if one != text]
 
 
-def _truths(text: str, rng: random.Random) -> list[str]:
-    return ["false" if text == "true" else "true"]
-
-
 def _characters(text: str, rng: random.Random) -> list[str]:
     others = [c for c in "aAb1 z" if c != text[1:-1]]
     return [f"'{c}'" for c in rng.sample(others, 2)] if len(text) == 3 else []
@@ -106,6 +102,6 @@ _OTHERS: dict[str, Callable[[str, random.Random], list[str]]] = {
     "integer_literal": _integers,
     "float_literal": _floats,
     "string_literal": _texts,
-    "boolean_literal": _truths,
+    "boolean_literal": lambda text, _: ["false" if text == "true" else "true"],
     "char_literal": _characters,
 }

@@ -10,6 +10,7 @@ import copy
 from collections import Counter
 from collections.abc import Iterable
 
+from strop_verify.verification.project.control_helpers import call_of
 from strop_verify.verification.project.expression_sites import Bound, Mention, Root, Site, SiteLoop, SiteProbe
 from strop_verify.verification.project.pure_expressions import Function, Module, times_bound
 
@@ -168,7 +169,8 @@ class SiteScope:
             return False
         bound = True
         for number, one in enumerate(target.elts):
-            item = None if value is None else _call("list", copy.deepcopy(value), number)
+            listed = None if value is None else call_of("list", copy.deepcopy(value))
+            item = listed and ast.Subscript(value=listed, slice=ast.Constant(number), ctx=ast.Load())
             bound &= self._names(one, item, Mention(part.root, (*part.path, number)), loops)
         return bound
 
@@ -180,8 +182,8 @@ class SiteScope:
             return None
         inlined = self._inlined(node.iter)
         root = Root(tuple(self._mentions(node.iter)), around=node, made_in=around)
-        length = self._probe(_call("len", _call("list", inlined)), loops, node.iter)
-        root.probe = self._probe(_call("tuple", inlined), loops, node.iter)
+        length = self._probe(call_of("len", call_of("list", inlined)), loops, node.iter)
+        root.probe = self._probe(call_of("tuple", inlined), loops, node.iter)
         loop = SiteLoop(node, inlined, loops, root, length, root.probe)
         self._finder.loops[node] = loop
         return loop if self._names(node.target, None, Mention(root), (*loops, loop)) else None
@@ -301,8 +303,3 @@ def _path_of(node: ast.expr) -> bool:
     while isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         node = node.value
     return isinstance(node, ast.Name)
-
-
-def _call(name: str, value: ast.expr, item: int | None = None) -> ast.expr:
-    made: ast.expr = ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=[value], keywords=[])
-    return made if item is None else ast.Subscript(value=made, slice=ast.Constant(item), ctx=ast.Load())

@@ -6,13 +6,14 @@ last are found by running the tests: if such a function is emptied, no test that
 
 import ast
 import copy
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from strop_verify.code.python.source import module_of
+from strop_verify.core.last_used import LastUsed
 from strop_verify.core.snapshots import Files
+from strop_verify.core.test_code import last_name
 from strop_verify.verification.project.backend import Backend
 from strop_verify.verification.project.definitions import (
     DEEP,
@@ -22,9 +23,7 @@ from strop_verify.verification.project.definitions import (
     defined,
     entered,
     fixture_name,
-    last_name,
     names_in,
-    parsed,
 )
 from strop_verify.verification.project.runs import RunRequest, TestReach
 from strop_verify.verification.project.syntax_of_tests import by_file
@@ -32,6 +31,7 @@ from strop_verify.verification.project.syntax_of_tests import by_file
 _MOST = 24
 """Maximum functions that are emptied to see whether a test notices."""
 _KEPT = 32
+_Key = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -54,28 +54,22 @@ class SupportPart:
         return f"{self.path}: {self.name.rpartition('.')[2]}"
 
 
-@dataclass(frozen=True)
-class Asked:
-    """Names in the tests' files that may refer to code outside: all names, and their classes' bases."""
-
-    names: frozenset[str]
-    bases: frozenset[str]
-
-    @classmethod
-    def of(cls, base: Files, tests: Collection[str]) -> "Asked":
-        """From the files of these tests, and conftest.py in the folders above."""
-        names, bases = set[str](), set[str]()
-        named = by_file(base, tests)
-        above = (parent for home in named for parent in PurePosixPath(home).parents)
-        homes = {*named} | ({str(parent / "conftest.py") for parent in above} & base.keys())
-        for home in homes:
-            tree = parsed(base[home])
-            names |= names_in(tree)
-            wanted = _bases(tree, {part for rest in named.get(home, ()) for part in rest.split("::")[:-1]})
-            froms = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
-            imported = (one for node in froms for one in node.names)
-            bases |= wanted | {one.name for one in imported if one.asname in wanted}
-        return cls(frozenset(names - {""}), frozenset(bases - {""}))
+def _asked(base: Files, tests: Collection[str]) -> tuple[set[str], set[str]]:
+    """Names in the tests' files, and conftest.py in the folders above, that may refer to code outside: all names, and
+    their classes' bases.
+    """
+    names, bases = set[str](), set[str]()
+    named = by_file(base, tests)
+    above = (parent for home in named for parent in PurePosixPath(home).parents)
+    homes = {*named} | ({str(parent / "conftest.py") for parent in above} & base.keys())
+    for home in homes:
+        tree = module_of(base[home])
+        names |= names_in(tree)
+        wanted = _bases(tree, {part for rest in named.get(home, ()) for part in rest.split("::")[:-1]})
+        froms = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+        imported = (one for node in froms for one in node.names)
+        bases |= wanted | {one.name for one in imported if one.asname in wanted}
+    return names - {""}, bases - {""}
 
 
 def _bases(tree: ast.Module, names: set[str]) -> set[str]:
@@ -92,27 +86,16 @@ def _bases(tree: ast.Module, names: set[str]) -> set[str]:
 
 def support_of(digest: str, base: Files, tests: Collection[str]) -> tuple[SupportPart, ...]:
     """What may belong to the tests, by the project's text; cached for the last 32 tasks."""
-    key = digest, tuple(sorted(tests))
-    with _lock:
-        if key in _known:
-            _known.move_to_end(key)
-            return _known[key]
-    found = tuple(_found(base, Asked.of(base, tests)))
-    with _lock:
-        _known[key] = found
-        while len(_known) > _KEPT:
-            _known.popitem(last=False)
-    return found
+    return _known.get((digest, tuple(sorted(tests))), lambda: tuple(_found(base, tests)))
 
 
-_lock = threading.Lock()
-_known: "OrderedDict[tuple[str, tuple[str, ...]], tuple[SupportPart, ...]]" = OrderedDict()
+_known = LastUsed[_Key, tuple[SupportPart, ...]](_KEPT)
 
 
-def _found(base: Files, asked: Asked) -> Iterator[SupportPart]:
-    sources, bases = Definitions(base), set(asked.bases)
+def _found(base: Files, tests: Collection[str]) -> Iterator[SupportPart]:
+    sources, (names, bases) = Definitions(base), _asked(base, tests)
     waiting: list[tuple[str, tuple[str, ...]]] = []
-    waiting += [(name, ()) for name in sorted(asked.names | asked.bases | sources.autouse())]
+    waiting += [(name, ()) for name in sorted(names | bases | sources.autouse())]
     done, seen = set[tuple[str, bool]](), set[tuple[str, int]]()
     for name, through in waiting:  # grows in the loop
         if (name, name in bases) in done:
@@ -149,8 +132,8 @@ def changed(
     """The parts that an edit changes or removes."""
     found = []
     for path in {piece.path for piece in pieces} & ({*files} | {*removed}):
-        before = dict(defined(parsed(base[path])))
-        after = dict(defined(parsed(files[path].encode("utf-8", "surrogatepass")))) if path in files else {}
+        before = dict(defined(module_of(base[path])))
+        after = dict(defined(module_of(files.get(path, "").encode("utf-8", "surrogatepass"))))
         for piece in pieces:
             if piece.path == path and _text(before.get(piece.name)) != _text(after.get(piece.name)):
                 found.append(piece)
@@ -163,21 +146,13 @@ def asserting(
     """The parts that belong to the tests, with the tests that call those of which only running tells: if such a part is
     emptied, no passing test fails. Cached for the last 32 tasks. Raises WorkerDied.
     """
-    pieces, key = support_of(digest, base, tests), (digest, tuple(sorted(tests)))
-    if not pieces:
+    if not (pieces := support_of(digest, base, tests)):
         return {}
-    with _lock:
-        if key in _proven:
-            return _proven[key]
-    found = _asserting(pieces, base, tests, backend)
-    with _lock:
-        _proven[key] = found
-        while len(_proven) > _KEPT:
-            _proven.popitem(last=False)
-    return found
+    key = digest, tuple(sorted(tests))
+    return _proven.get(key, lambda: _asserting(pieces, base, tests, backend))
 
 
-_proven: "OrderedDict[tuple[str, tuple[str, ...]], Mapping[SupportPart, tuple[str, ...]]]" = OrderedDict()
+_proven = LastUsed[_Key, Mapping[SupportPart, tuple[str, ...]]](_KEPT)
 
 
 def _asserting(
@@ -216,7 +191,7 @@ def bypassed(
     tests = sorted({test for calling in own.values() for test in calling})
     reached = reach(tests) if tests else {}
     for piece, calling in own.items():
-        node = dict(defined(parsed(edited.get(piece.path, b"")))).get(piece.name)
+        node = dict(defined(module_of(edited.get(piece.path, b"")))).get(piece.name)
         line = 0 if node is None else _line(node)
         for test in calling:
             if test in reached and (piece.path, line) not in reached[test].code:
@@ -236,7 +211,7 @@ def _line(node: Definition) -> int:
 
 def _emptied(data: bytes, name: str) -> str | None:
     """The file with the function's body replaced by one that does nothing; None if that is not possible."""
-    tree = copy.deepcopy(parsed(data))
+    tree = copy.deepcopy(module_of(data))
     node = dict(defined(tree)).get(name)
     if node is None or isinstance(node, ast.ClassDef):
         return None

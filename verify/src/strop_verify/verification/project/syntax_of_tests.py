@@ -5,6 +5,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from strop_verify.core.test_code import last_name
+
 _MARKS = ("pytest.mark.", "mark.")
 _PAIRS = frozenset(
     f"assert{kind}Equal" for kind in ("", "List", "Tuple", "Dict", "Set", "Sequence", "Count", "MultiLine", "Almost")
@@ -128,5 +130,4 @@ def pair_of(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
 
 def called(node: object) -> str:
     """The last name of the called expression, or an empty text."""
-    func = node.func if isinstance(node, ast.Call) else None
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+    return last_name(node.func) if isinstance(node, ast.Call) else ""

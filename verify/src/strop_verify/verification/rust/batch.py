@@ -15,18 +15,14 @@ of the answers.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from strop_verify.core.errors import StropError
+from strop_verify.sandbox import Work
 from strop_verify.verification.rust.case import RustAnswer
 from strop_verify.verification.rust.compiler import Compiled, Compiler
-from strop_verify.verification.rust.crates import NONE, CompiledCrates
 from strop_verify.verification.rust.diagnostics import LATE, Diagnostics
 from strop_verify.verification.rust.layout import TESTS_CRATE, Alone, Shared
 from strop_verify.verification.rust.tests import Runner
-
-if TYPE_CHECKING:
-    from strop_verify.sandbox import Work
 
 REWRITTEN = {"E0277", "E0282", "E0283", "E0284", "E0310", "E0515", "E0521", "E0597", "E0716"}
 """Errors that passing literals through the harness may cause."""
@@ -47,7 +43,7 @@ class CrateBatch:
         cases: Sequence[RustAnswer],
         layout: Shared,
         compiler: Compiler,
-        work: "Work",
+        work: Work,
         runner: Runner,
         strict: bool,
     ) -> None:
@@ -141,7 +137,7 @@ class CrateBatch:
                 unsure.append(case)
             return bool(found.denied and not found.errors and not case.refused)
 
-        def compile_tests(work: "Work", root: str, crate: str, edition: str, count: int) -> Compiled:
+        def compile_tests(work: Work, root: str, crate: str, edition: str, count: int) -> Compiled:
             externs = self.runner.externs(work)
             if self.integration:
                 externs[self.layout.crate] = f"lib{self.layout.crate}.rlib"
@@ -190,7 +186,7 @@ class CrateBatch:
     def _rounds(
         self,
         cases: Sequence[RustAnswer],
-        compile_all: "Callable[[Work, str, str, str, int], Compiled]",
+        compile_all: Callable[[Work, str, str, str, int], Compiled],
         take: Callable[[RustAnswer, Compiled, str], bool],
         *,
         tests: bool = False,
@@ -216,18 +212,3 @@ class CrateBatch:
             if not dropped:
                 raise CompilerFailure(f"crashed: {compiled.stderr[-300:]}")
         return left
-
-
-def judge_alone(
-    case: RustAnswer,
-    compiler: Compiler,
-    work: "Work",
-    runner: Runner,
-    strict: bool,
-    crates: CompiledCrates = NONE,
-) -> None:
-    """Judges one answer as a crate root, with the third-party crates that it uses. Raises as `CrateBatch.judge`."""
-    if case.crates:
-        work.put(crates.files)
-        compiler = replace(compiler, links=crates.arguments(sorted(case.crates)))
-    CrateBatch([case], Alone(case), compiler, work, runner, strict).judge()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from strop_verify.code.trees import Node, parse, text_of
-from strop_verify.verification.rust.names import leaves, plain
+from strop_verify.verification.rust.names import STANDARD, leaves, plain
 from strop_verify.verification.rust.scan import scan
 from strop_verify.verification.rust.tested_interface import touch
 
@@ -32,7 +32,6 @@ _OF_OTHERS = {
 }
 _LONGEST_TUPLE = 8
 _DEEPEST = 12
-_STANDARD = ("std", "core", "alloc")
 
 Aliases = Mapping[str, Node | None]
 _STATIC = "'static"
@@ -268,7 +267,7 @@ def _name(node: Node | None) -> str:
     """The last name of a path into the standard library, or a single name."""
     parts = [text_of(n) for n in leaves(node)] if node is not None else []
     names = [p for p in parts if p != "::"]
-    if len(names) > 1 and names[0] not in (*_STANDARD, "collections", "cmp"):
+    if len(names) > 1 and names[0] not in (*STANDARD, "collections", "cmp"):
         raise _Foreign
     return names[-1] if names else ""
 
@@ -279,7 +278,7 @@ def _imports(reference: str) -> str:
         if node.type == "use_declaration":
             names = [text_of(n) for n in leaves(node)]
             first = next((n for n in names if n.isidentifier() and n not in ("pub", "use")), "")
-            if first in _STANDARD:
+            if first in STANDARD:
                 kept.append(f"#[allow(unused_imports)] {text_of(node)}")
     return "\n".join(kept)
 

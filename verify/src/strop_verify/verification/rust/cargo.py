@@ -7,16 +7,12 @@ exit status, which an answer can forge.
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from strop_verify.core.verdict import Outcome
-from strop_verify.sandbox.limits import Limits
+from strop_verify.sandbox import CommandResult, Limits, Work
 from strop_verify.verification.rust.case import RustAnswer
 from strop_verify.verification.rust.compiler import COMPILE, Compiler
 from strop_verify.verification.rust.crates import code_name, manifest, source_config
-
-if TYPE_CHECKING:
-    from strop_verify.sandbox import CommandResult, Work
 
 _STEPS = (("build", "build"), ("lint", "clippy"), ("test", "test"))
 
@@ -45,14 +41,10 @@ class Cargo:
     def __init__(self, compiler: Compiler, limits: Limits, vendor: Path | None) -> None:
         self.compiler, self.limits, self.vendor = compiler, limits, vendor
 
-    def judge(
-        self, case: RustAnswer, work: "Work", steps: tuple[str, ...] = ("build", "lint", "test")
-    ) -> None:
-        """Fills in the stages that `steps` names. Raises SandboxError, OutOfTime."""
+    def judge(self, case: RustAnswer, work: Work) -> None:
+        """Fills in the stages. Raises SandboxError, OutOfTime."""
         work.put(package(case, self.vendor))
         for stage, command in _STEPS:
-            if stage not in steps:
-                continue
             result = self._run(work, command, case.crate)
             case.spend(result.seconds, result.cpu_seconds, result.peak_bytes)
             passed = result.status == 0 and not result.expired
@@ -65,7 +57,7 @@ class Cargo:
                 case.outcome = Outcome.TIMED_OUT
                 case.detail = f"cargo {command} exceeded the {result.expired} limit"
 
-    def _run(self, work: "Work", command: str, crate: str) -> "CommandResult":
+    def _run(self, work: Work, command: str, crate: str) -> CommandResult:
         installation = self.compiler.installation
         extra = 60.0 if self.vendor else 0.0
         cpu = COMPILE.cpu_seconds + extra + (self.limits.cpu_seconds if command == "test" else 0)

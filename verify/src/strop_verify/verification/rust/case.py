@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass, field
+from typing import Literal
 
 from strop_verify.core.checks import RustCheck
 from strop_verify.core.task import Task
@@ -96,14 +97,11 @@ class RustAnswer:
         self.unsafe = self.again = False
         self.outcome, self.detail, self.output = None, "", ""
 
-    def fail(self, stage: str, text: str = "", *, anew: bool = False) -> None:
+    def fail(self, stage: Literal["build", "test"], text: str = "", *, anew: bool = False) -> None:
         """Fails a stage and those that depend on it. `anew`: see `say`."""
+        self.test = False
         if stage == "build":
-            self.build = self.lint = self.test = False
-        elif stage == "lint":
-            self.lint = False
-        else:
-            self.test = False
+            self.build = self.lint = False
         self.say(stage, text, anew=anew)
 
     def say(self, stage: str, text: str, *, anew: bool = False) -> None:
@@ -123,11 +121,7 @@ class RustAnswer:
         outcome, detail = self._conclusion()
         return Verdict(
             outcome=outcome,
-            stages=[
-                self._stage("build", self.build),
-                self._stage("lint", self.lint),
-                self._stage("test", self.test),
-            ],
+            stages=[self._stage(name) for name in ("build", "lint", "test")],
             tests=self.tests,
             output=self.shown(self.output)[:MOST_OUTPUT],
             detail=self.shown(detail)[:300],
@@ -149,11 +143,9 @@ class RustAnswer:
             return Outcome.FAILED, self.detail or told or "a test failed"
         return Outcome.PASSED, ""
 
-    def _stage(self, name: str, passed: bool | None) -> Stage:
-        text = self.output_of.get(name, "")
-        return Stage(
-            name=name, passed=bool(passed), output=text[:MOST_OUTPUT], truncated=len(text) > MOST_OUTPUT
-        )
+    def _stage(self, name: str) -> Stage:
+        text, passed = self.output_of.get(name, ""), bool(getattr(self, name))
+        return Stage(name=name, passed=passed, output=text[:MOST_OUTPUT], truncated=len(text) > MOST_OUTPUT)
 
 
 def _first_line(text: str) -> str:

@@ -6,19 +6,15 @@ verdict. Compilers get only cargo's environment, and can read only the toolchain
 
 import math
 import re
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from strop_verify.core.errors import StropError, VerificationError, WorkerDied
-from strop_verify.sandbox.limits import Limits
+from strop_verify.sandbox import CommandResult, Limits, Work
 from strop_verify.verification.rust.diagnostics import NEVER_LOWERED, Diagnostics, read_diagnostics
 from strop_verify.verification.rust.installation import Installation
-
-if TYPE_CHECKING:
-    from strop_verify.sandbox import CommandResult, Work
 
 COMPILE = Limits(
     cpu_seconds=10.0, wall_seconds=40.0, memory_bytes=4 << 30, output_bytes=8 << 20, file_bytes=256 << 20,
@@ -28,7 +24,6 @@ COMPILE = Limits(
 PER_ANSWER = 0.5
 _CODEGEN = ("-C", "codegen-units=1", "-C", "debuginfo=0", "-C", "prefer-dynamic", "-C", "strip=debuginfo")
 _CHECK_CFG = ("--check-cfg", "cfg(docsrs,test)", "--check-cfg", "cfg(feature, values())")
-_lock = threading.Lock()
 _denied: dict[str, tuple[str, ...]] = {}
 
 Trouble = Literal["", "timed out", "out of memory", "crashed"]
@@ -90,7 +85,7 @@ class Compiler:
             "LD_LIBRARY_PATH": self.installation.libraries,
         }
 
-    def denied(self, work: "Work") -> tuple[str, ...]:
+    def denied(self, work: Work) -> tuple[str, ...]:
         """Names of the lints that are denied by default, read once per toolchain. Raises WorkerDied."""
         key = self.installation.identity
         if key not in _denied:
@@ -107,26 +102,25 @@ class Compiler:
             argv += ["--crate-type", "lib", "--emit=metadata", *(f"-W{name}" for name in names)]
             errors = self._run(work, argv, COMPILE, self.environment("empty")).stderr.decode(errors="replace")
             unstable = set(re.findall(r"unknown lint: `(\w+)`", errors))
-            with _lock:
-                _denied[key] = tuple(n for n in names if n not in unstable)
+            _denied[key] = tuple(n for n in names if n not in unstable)
         return _denied[key]
 
-    def check(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
+    def check(self, work: Work, root: str, crate: str, edition: str, count: int = 1) -> Compiled:
         """rustc without clippy and code generation: the quickest way to an error."""
         return self._metadata(["rustc"], work, root, crate, edition, count)
 
-    def lint(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
+    def lint(self, work: Work, root: str, crate: str, edition: str, count: int = 1) -> Compiled:
         """clippy over a library crate without code generation, as `cargo clippy`."""
         return self._metadata(["clippy-driver", "rustc"], work, root, crate, edition, count)
 
     def _metadata(
-        self, programs: Sequence[str], work: "Work", root: str, crate: str, edition: str, count: int
+        self, programs: Sequence[str], work: Work, root: str, crate: str, edition: str, count: int
     ) -> Compiled:
         argv = [*map(self.installation.program, programs), root, "--crate-type", "lib", "--emit=metadata"]
         argv += ["-o", f"lib{crate}.rmeta", *_CHECK_CFG]
         return self._compile(work, argv, crate, edition, count)
 
-    def library(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
+    def library(self, work: Work, root: str, crate: str, edition: str, count: int = 1) -> Compiled:
         """A library crate, `lib{crate}.rlib`, as `cargo build`."""
         argv = [self.installation.program("rustc"), root, "--crate-type", "lib", "--emit=link"]
         argv += ["-o", f"lib{crate}.rlib", *_CODEGEN, *_CHECK_CFG]
@@ -134,7 +128,7 @@ class Compiler:
 
     def tests(
         self,
-        work: "Work",
+        work: Work,
         root: str,
         crate: str,
         edition: str,
@@ -150,12 +144,12 @@ class Compiler:
             argv += ["--extern", f"{name}={path}"]
         return self._compile(work, argv, crate, edition, count)
 
-    def program(self, work: "Work", root: str, crate: str) -> Compiled:
+    def program(self, work: Work, root: str, crate: str) -> Compiled:
         """A program of our own, without code of an answer."""
         argv = [self.installation.program("rustc"), root, "--emit=link", "-o", crate, *_CODEGEN]
         return self._compile(work, argv, crate, "2021", 1)
 
-    def _compile(self, work: "Work", argv: Sequence[str], crate: str, edition: str, count: int) -> Compiled:
+    def _compile(self, work: Work, argv: Sequence[str], crate: str, edition: str, count: int) -> Compiled:
         denied = () if self.exact else self.denied(work)
         lowered = [f"-W{name}" for name in denied if argv[0].endswith("clippy-driver") or "::" not in name]
         command = [*argv, "--crate-name", crate, f"--edition={edition}", "--error-format=json", *lowered]
@@ -180,14 +174,14 @@ class Compiler:
         )
 
     def _run(
-        self, work: "Work", argv: Sequence[str], limits: Limits, environment: Mapping[str, str]
-    ) -> "CommandResult":
+        self, work: Work, argv: Sequence[str], limits: Limits, environment: Mapping[str, str]
+    ) -> CommandResult:
         return work.run(
             argv, limits=limits, profile="build", read=self.installation.read, environment=environment
         )
 
 
-def _trouble(result: "CommandResult") -> Trouble:
+def _trouble(result: CommandResult) -> Trouble:
     """Why the compiler did not finish: rustc exits with 0, or with 1 if it found errors; anything else is trouble."""
     if result.expired in ("cpu", "wall"):
         return "timed out"
@@ -199,6 +193,6 @@ def _trouble(result: "CommandResult") -> Trouble:
     return "out of memory" if b"memory allocation of" in text or b"SIGKILL" in text else "crashed"
 
 
-def _last_line(result: "CommandResult") -> str:
+def _last_line(result: CommandResult) -> str:
     lines = result.stderr.decode(errors="replace").strip().splitlines()
     return lines[-1][:300] if lines else f"status {result.status}"

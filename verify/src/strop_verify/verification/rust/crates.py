@@ -18,15 +18,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from strop_verify.code.trees import parse, walk
 from strop_verify.core.errors import WorkerDied
+from strop_verify.sandbox import Work
 from strop_verify.verification.rust.compiler import COMPILE, Compiler
 from strop_verify.verification.rust.names import leaves, plain
-
-if TYPE_CHECKING:
-    from strop_verify.sandbox import Work
 
 _BUILD = replace(COMPILE, cpu_seconds=600.0, wall_seconds=900.0, output_bytes=16 << 20)
 _LARGEST = 256 << 20
@@ -92,14 +89,9 @@ def private_part(text: str) -> str:
     return next((b for a, b in pairwise(tokens) if a == "::" and b.startswith("__")), "")
 
 
-def manifest_line(entry: str) -> str:
-    """The crate as a line of Cargo.toml."""
-    return entry if "=" in entry else f'{entry} = "*"'
-
-
 def manifest(name: str, edition: str, crates: Sequence[str]) -> str:
     """A package's Cargo.toml."""
-    lines = "".join(f"{manifest_line(crate)}\n" for crate in crates)
+    lines = "".join(f"{crate}\n" if "=" in crate else f'{crate} = "*"\n' for crate in crates)
     return f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "{edition}"\n\n[dependencies]\n{lines}'
 
 
@@ -111,7 +103,7 @@ def source_config(vendor: Path) -> str:
     )
 
 
-def offer(work: "Work", compiler: Compiler, vendor: Path | None, crates: Sequence[str]) -> CompiledCrates:
+def offer(work: Work, compiler: Compiler, vendor: Path | None, crates: Sequence[str]) -> CompiledCrates:
     """Compiles the crates; the work directory cannot be used afterwards. Raises SandboxError, WorkerDied.
 
     A crate that is not in the folder in a matching version or does not build is in `missing`; the others are usable.
@@ -128,7 +120,7 @@ def offer(work: "Work", compiler: Compiler, vendor: Path | None, crates: Sequenc
         return found
 
 
-def _build(work: "Work", compiler: Compiler, vendor: Path, crates: Sequence[str]) -> CompiledCrates:
+def _build(work: Work, compiler: Compiler, vendor: Path, crates: Sequence[str]) -> CompiledCrates:
     missing = {name: _refused(name) for name in map(code_name, crates) if _refused(name)}
     wanted = [crate for crate in crates if code_name(crate) not in missing]
     built = _cargo(work, compiler, vendor, wanted) if wanted else Built()
@@ -162,7 +154,7 @@ class Built:
     fault: str = ""
 
 
-def _cargo(work: "Work", compiler: Compiler, vendor: Path, crates: Sequence[str]) -> Built:
+def _cargo(work: Work, compiler: Compiler, vendor: Path, crates: Sequence[str]) -> Built:
     """Builds an empty program that depends on the crates."""
     text = manifest("shelf", "2021", crates) + "\n[profile.dev]\ndebug = 0\nincremental = false\n"
     work.put({"Cargo.toml": text, "Cargo.lock": "version = 3\n", "src/main.rs": "fn main() {}",
@@ -218,7 +210,7 @@ def _cause(errors: str, expired: str, vendor: Path) -> str:
     return f"{_UNCLEAR}: {first or 'no error message'}: {lines[-1] if lines else ''}"
 
 
-def _constructors(work: "Work", compiler: Compiler, found: CompiledCrates) -> int:
+def _constructors(work: Work, compiler: Compiler, found: CompiledCrates) -> int:
     root = "".join(f"extern crate {name};\n" for name in found.externs) + "fn main() {}\n"
     work.put({"bare.rs": root})
     program = replace(compiler, links=found.arguments(tuple(found.externs)))

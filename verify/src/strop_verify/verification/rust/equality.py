@@ -10,7 +10,7 @@ from functools import cache, partial
 from itertools import pairwise
 
 from strop_verify.code.trees import Node, parse, text_of, walk
-from strop_verify.verification.rust.names import leaves, plain
+from strop_verify.verification.rust.names import STANDARD, leaves, plain
 
 ANY = "*"
 STANDARD_MACROS = frozenset(
@@ -24,7 +24,6 @@ _DEFINITIONS = ("struct_item", "enum_item", "union_item")
 _NAMES = ("type_identifier", "metavariable")
 _TOKENS = ("macro_definition", "macro_invocation", "attribute_item", "ERROR")
 _KEYWORDS = {"struct", "enum", "union", "type", "use"}
-_STANDARD = ("std", "core", "alloc")
 _BEFORE_A_PATH = ("pub", "use", "::", "(", "crate", ")")
 _OPAQUE = ("macro_invocation", "qualified_type", "bracketed_type")
 _DERIVES = {"Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "Default"}
@@ -79,7 +78,7 @@ def _renaming_uses(root: Node) -> Iterator[Node]:
     for node in walk(root):
         if node.type == "use_declaration":
             words = (text_of(n) for n in walk(node) if not n.child_count and "comment" not in n.type)
-            standard = next((w for w in words if w not in _BEFORE_A_PATH), "") in _STANDARD
+            standard = next((w for w in words if w not in _BEFORE_A_PATH), "") in STANDARD
         elif node.type == "use_as_clause" and not standard:
             yield node
 

@@ -7,6 +7,9 @@ from unicodedata import normalize
 from strop_verify.code.rust.items import attributes
 from strop_verify.code.trees import Node, parse, text_of, walk
 
+STANDARD = ("std", "core", "alloc")
+"""The standard library's crates."""
+
 
 def plain(node: Node | None) -> str:
     """A name as rustc knows it: without `r#`, in Unicode form NFC."""
@@ -57,11 +60,7 @@ def defined(text: str) -> set[str]:
 def imported(text: str) -> set[str]:
     """Names in a text's use declarations, except the standard library's crates."""
     declarations = (n for n in walk(parse(text)) if n.type == "use_declaration")
-    return {text_of(x) for d in declarations for x in walk(d) if x.type == "identifier"} - {
-        "std",
-        "core",
-        "alloc",
-    }
+    return {text_of(x) for d in declarations for x in walk(d) if x.type == "identifier"} - {*STANDARD}
 
 
 def first_names(tokens: Sequence[str], place: int) -> set[str]:

@@ -8,7 +8,6 @@ from itertools import pairwise
 from strop_verify.code.trees import Node, parse, text_of, walk
 from strop_verify.verification.rust.equality import STANDARD_MACROS
 from strop_verify.verification.rust.heads import (
-    OPAQUE,
     FunctionHead,
     OwnerHead,
     associated,
@@ -20,7 +19,7 @@ from strop_verify.verification.rust.heads import (
     owners,
     trait_of,
 )
-from strop_verify.verification.rust.names import leaves, plain
+from strop_verify.verification.rust.names import STANDARD, leaves, plain
 
 _KINDS = {
     "struct_item": "struct", "enum_item": "enum", "union_item": "union", "type_item": "alias", "trait_item": "trait",
@@ -31,7 +30,6 @@ _ITEMS = {"const", "static", "struct", "enum", "union", "type", "trait", "fn", "
 """Keywords before a name that is defined or imported."""
 _ITEM_WORDS = {"impl", "fn", "macro_rules", *_ITEMS} - {"as"}
 _OF_TYPES = {"struct", "enum", "union", "trait"}
-_STANDARD = ("std", "core", "alloc")
 _NO_DATA = {"PhantomData", "PhantomPinned", "Infallible", "Option"}
 
 
@@ -41,9 +39,8 @@ class Impl:
 
     trait: str
     targets: frozenset[str]
-    opaque: bool
-    """Whether the type's name is hidden by a projection or a macro."""
-    types: dict[str, frozenset[str]] = field(default_factory=dict)
+    """With `OPAQUE` if the type's name is hidden by a projection or a macro."""
+    types: dict[str, frozenset[str]]
     """Names in its associated types."""
 
 
@@ -134,7 +131,8 @@ def outline(text: str) -> Outline:
         if node.type == "use_declaration":
             _imports(found, node)
         elif node.type == "impl_item":
-            _impl(found, node)
+            if trait := trait_of(node):
+                found.impls.append(Impl(trait, owners(node), associated(node)))
             within = outer is not None and outer.in_function
             around.append(_Around(node.end_byte, node, True, within, owner_head(node)))
         elif node.type in _KINDS:
@@ -273,19 +271,11 @@ def _holds_data(node: Node) -> bool:
     return False
 
 
-def _impl(found: Outline, node: Node) -> None:
-    targets = owners(node)
-    made = Impl(trait_of(node), targets, OPAQUE in targets)
-    made.types.update(associated(node))
-    if made.trait:
-        found.impls.append(made)
-
-
 def _imports(found: Outline, node: Node) -> None:
     tokens = [plain(n) for n in leaves(node)]
     start = tokens.index("use") + 1
     head = next((t for t in tokens[start:] if t != "::"), "")
-    if head not in _STANDARD:
+    if head not in STANDARD:
         found.glob = found.glob or "*" in tokens
         after = [*tokens[start + 1 :], ";"]
         pairs = zip(tokens[start:], after, strict=False)

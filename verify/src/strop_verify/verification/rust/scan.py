@@ -188,7 +188,7 @@ class ScanReader:
     def _attribute_item(self, node: Node) -> None:
         attribute = node.named_children[0] if node.named_children else node
         name = re.split(r"[(=\s\[]", text_of(attribute), maxsplit=1)[0].rpartition("::")[2]
-        if name in ("test", "bench"):
+        if name in ("test", "bench", "ignore"):
             self.found.unit_tests = True
         elif name in _ALONE_ATTRIBUTES:
             self.found.reads_files = self.found.reads_files or "path" in text_of(attribute)
@@ -197,8 +197,6 @@ class ScanReader:
             self.found.doc_tests = self.found.doc_tests or _has_example(text_of(attribute))
         elif name in ("cfg", "cfg_attr"):
             self._conditional(node, attribute)
-        elif name == "ignore":
-            self.found.unit_tests = True
 
     def _conditional(self, node: Node, attribute: Node) -> None:
         self.found.unit_tests = True

@@ -7,17 +7,14 @@ answers. `put_harness` builds harness.rs and its modules, which replace libtest 
 
 import secrets
 import socket
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
 from strop_verify.core.errors import WorkerDied
-from strop_verify.sandbox.limits import Limits
+from strop_verify.sandbox import Box, CommandResult, Limits, Work
 from strop_verify.verification.rust.calls import ValueCalls
 from strop_verify.verification.rust.case import RustAnswer
 from strop_verify.verification.rust.compiler import COMPILE, Compiler
@@ -25,29 +22,22 @@ from strop_verify.verification.rust.diagnostics import HARNESS
 from strop_verify.verification.rust.layout import TRUSTED
 from strop_verify.verification.rust.literals import SECRET
 
-if TYPE_CHECKING:
-    from strop_verify.sandbox import CommandResult, Work
-    from strop_verify.sandbox.box import Box
-
 LIBRARY = "libtest.rlib"
 LIST = Limits(cpu_seconds=5, wall_seconds=30, output_bytes=4 << 20, memory_bytes=4 << 30)
 """Limits of a program that lists its tests."""
-_lock = threading.Lock()
 _built: dict[str, bytes] = {}
 
 
-def put_harness(work: "Work", compiler: Compiler) -> dict[str, str]:
+def put_harness(work: Work, compiler: Compiler) -> dict[str, str]:
     """Writes the harness, compiled once per process and toolchain; returns its file by crate name."""
     key = compiler.installation.identity
     if key not in _built:
-        built = _build(work, compiler)
-        with _lock:
-            _built[key] = built
+        _built[key] = _build(work, compiler)
     work.put({LIBRARY: _built[key]})
     return {"test": LIBRARY}
 
 
-def listed_tests(result: "CommandResult") -> list[tuple[str, bool]]:
+def listed_tests(result: CommandResult) -> list[tuple[str, bool]]:
     """(name, whether it is ignored) of each test that a program has listed. Raises WorkerDied."""
     if result.status != 0:
         raise WorkerDied(f"a test program does not start: {result.stderr[-300:].decode(errors='replace')}")
@@ -55,7 +45,7 @@ def listed_tests(result: "CommandResult") -> list[tuple[str, bool]]:
     return [(row[0], row[1] == "ignored") for row in rows]
 
 
-def _build(work: "Work", compiler: Compiler) -> bytes:
+def _build(work: Work, compiler: Compiler) -> bytes:
     folder = Path(__file__).parent
     work.put({name: (folder / name).read_text().replace("SECRET", SECRET) for name in HARNESS})
     argv = [compiler.installation.program("rustc"), "harness.rs", "--crate-name", "test", "--crate-type", "rlib",
@@ -68,7 +58,6 @@ def _build(work: "Work", compiler: Compiler) -> bytes:
     return work.read(LIBRARY, limit=32 << 20)
 
 
-T = TypeVar("T")
 Key = tuple[str, str, str, ValueCalls | None]
 _CRATE = "zt_tests"
 _MOST_PROGRAMS = 200
@@ -89,7 +78,7 @@ class ApartTests:
 class Testers:
     """Test programs of one toolchain, compiled and run by one thread, which owns their box."""
 
-    def __init__(self, compiler: Compiler, open_box: "Callable[[], Box]") -> None:
+    def __init__(self, compiler: Compiler, open_box: Callable[[], Box]) -> None:
         self._compiler, self._open_box = compiler, open_box
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rust-tests")
         self._known: dict[Key, ApartTests | None] = {}
@@ -104,21 +93,21 @@ class Testers:
         Raises SandboxError, WorkerDied.
         """
         if self._programs > _MOST_PROGRAMS:
-            self._ask(self._forget)
+            self._thread.submit(self._forget).result()
         new = {_key(case): case for case in cases if case.calls and _key(case) not in self._known}
         if new:
             groups: dict[tuple[str, bool], list[RustAnswer]] = {}
             for case in new.values():  # answers' own signatures may not compile, so they get other programs
                 groups.setdefault((case.check.edition, bool(case.calls and case.calls.own)), []).append(case)
             for group in groups.values():
-                self._ask(partial(self._compile, group))
+                self._thread.submit(self._compile, group).result()
         for case in cases:
             if case.calls and self._known.get(_key(case)) is None:
                 case.calls = None
 
     def run(
-        self, case: RustAnswer, limits: Limits, answer: "Callable[[socket.socket], CommandResult]"
-    ) -> "tuple[ApartTests, list[str], CommandResult, CommandResult]":
+        self, case: RustAnswer, limits: Limits, answer: Callable[[socket.socket], CommandResult]
+    ) -> tuple[ApartTests, list[str], CommandResult, CommandResult]:
         """Runs the tests of a case against `answer`, which runs the answer's program with the socket as its input.
 
         Returns the tests, their tokens and both results. Raises SandboxError.
@@ -146,10 +135,7 @@ class Testers:
             box.close()
         self._thread.shutdown(wait=False)
 
-    def _ask(self, do: Callable[[], T]) -> T:
-        return self._thread.submit(do).result()
-
-    def _opened(self) -> "Work":
+    def _opened(self) -> Work:
         if self._work is None:
             self._box = self._box or self._open_box()
             self._work = self._stack.enter_context(self._box.work())
@@ -161,7 +147,7 @@ class Testers:
         self._known.clear()
         self._programs = 0
 
-    def _run(self, argv: list[str], limits: Limits, stdin: "bytes | socket.socket" = b"") -> "CommandResult":
+    def _run(self, argv: list[str], limits: Limits, stdin: bytes | socket.socket = b"") -> CommandResult:
         installation = self._compiler.installation
         return self._opened().run(
             argv, stdin=stdin, limits=replace(limits, dir_bytes=COMPILE.dir_bytes), read=installation.read,

@@ -221,7 +221,7 @@ def _operators(answer: Outline, tests: TestedInterface) -> str:
         if made.trait in _COMPARISONS and not targets & (answer.own | answer.in_macros):
             if not any(not k.targets & known.own for k in same):
                 return f"{made.trait} for a type that is not the answer's"
-        elif made.opaque and tests.types and not any(k.opaque for k in same):
+        elif OPAQUE in made.targets and tests.types and not any(OPAQUE in k.targets for k in same):
             return f"{made.trait} for a type that is hidden"
         elif targets & tests.types - {n for k in same for n in known.spelled_out(k.targets)}:
             return f"a hand-written {made.trait} for {min(targets & tests.types)}, which the tests use"

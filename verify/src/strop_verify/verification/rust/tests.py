@@ -13,11 +13,10 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from strop_verify.core.errors import WorkerDied
 from strop_verify.core.verdict import Outcome, TestResult
-from strop_verify.sandbox.limits import Limits
+from strop_verify.sandbox import CommandResult, Limits, Work
 from strop_verify.verification.controls import ENDLESS, SECOND_LOOK_LIMITS
 from strop_verify.verification.rust.calls import SERVER
 from strop_verify.verification.rust.case import RustAnswer
@@ -35,9 +34,6 @@ from strop_verify.verification.rust.second_look import (
 from strop_verify.verification.rust.test_programs import LIST, Testers, listed_tests, put_harness
 from strop_verify.verification.secret_rng import drawn
 
-if TYPE_CHECKING:
-    from strop_verify.sandbox import CommandResult, Work
-
 PROGRAM = "./t"
 _LIBTEST_LINE = re.compile(rb"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", re.M)
 _TOKENS = 32
@@ -51,11 +47,11 @@ class CargoRunner:
     def __init__(self, compiler: Compiler, limits: Limits) -> None:
         self.compiler, self.limits = compiler, limits
 
-    def externs(self, work: "Work") -> dict[str, str]:
+    def externs(self, work: Work) -> dict[str, str]:
         """Nothing: libtest comes with the toolchain."""
         return {}
 
-    def run(self, work: "Work", layout: Shared, cases: Sequence[RustAnswer], integration: bool) -> None:
+    def run(self, work: Work, layout: Shared, cases: Sequence[RustAnswer], integration: bool) -> None:
         """Runs one process per case. Raises SandboxError, OutOfTime."""
         for case in cases:
             prefix = layout.prefix(case)
@@ -97,11 +93,11 @@ class StrictRunner:
         """Limits of a run that starts now. Raises OutOfTime."""
         return self.compiler.within(self._limits)
 
-    def externs(self, work: "Work") -> dict[str, str]:
+    def externs(self, work: Work) -> dict[str, str]:
         """The harness's file by crate name."""
         return put_harness(work, self.compiler)
 
-    def run(self, work: "Work", layout: Shared, cases: Sequence[RustAnswer], integration: bool) -> None:
+    def run(self, work: Work, layout: Shared, cases: Sequence[RustAnswer], integration: bool) -> None:
         """Runs one process per case. Raises OutOfTime; WorkerDied if the program cannot even list its tests."""
         if self.offered.names and self._starts_early(work):
             for case in cases:
@@ -121,7 +117,7 @@ class StrictRunner:
             else:
                 self._run_apart(work, layout, case, names)
 
-    def _starts_early(self, work: "Work") -> bool:
+    def _starts_early(self, work: Work) -> bool:
         """Whether macros of crates added functions that run before the harness has read its input."""
         try:
             return count_constructors(work.read(PROGRAM, limit=256 << 20)) > self.offered.constructors
@@ -129,7 +125,7 @@ class StrictRunner:
             raise WorkerDied(f"the test program cannot be read: {error}") from error
 
     def _run_case(
-        self, work: "Work", layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]
+        self, work: Work, layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]
     ) -> dict[str, RanTest]:
         """Runs tests in the answer's program."""
         result, ran = self._process(work, layout, case, {name: (0, 0) for name, _ in names})
@@ -138,8 +134,8 @@ class StrictRunner:
         return ran
 
     def _process(
-        self, work: "Work", layout: Shared, case: RustAnswer, tests: dict[str, tuple[int, int] | None]
-    ) -> "tuple[CommandResult, dict[str, RanTest]]":
+        self, work: Work, layout: Shared, case: RustAnswer, tests: dict[str, tuple[int, int] | None]
+    ) -> tuple[CommandResult, dict[str, RanTest]]:
         """Runs the tests that have an alteration; see `second_look.Run`."""
         tokens = {name: secrets.token_hex(_TOKENS // 2) for name in tests}
         lines = [
@@ -156,7 +152,7 @@ class StrictRunner:
 
     def _look_again(
         self,
-        work: "Work",
+        work: Work,
         layout: Shared,
         case: RustAnswer,
         names: list[tuple[str, bool]],
@@ -192,9 +188,7 @@ class StrictRunner:
                 case.refused = UNSEEN if fault == NOT_AGAIN and any(cut) else fault
                 case.fail("test", case.refused)
 
-    def _run_apart(
-        self, work: "Work", layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]
-    ) -> None:
+    def _run_apart(self, work: Work, layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]) -> None:
         """Runs two processes: the tests, which alone report, and the answer, which serves their calls.
 
         The answer's own tests run before, in a separate process; they can only fail it.
@@ -210,7 +204,7 @@ class StrictRunner:
         left = self.limits.wall_seconds - (time.monotonic() - began if own else 0)
         limits = replace(self.limits, wall_seconds=max(_LEAST, left))
 
-        def answer(channel: socket.socket) -> "CommandResult":
+        def answer(channel: socket.socket) -> CommandResult:
             return _run(work, argv, limits, self.compiler, channel)
 
         tests, tokens, served, tested = self.testers.run(case, limits, answer)
@@ -272,13 +266,13 @@ Runner = CargoRunner | StrictRunner
 
 
 def _run(
-    work: "Work",
+    work: Work,
     argv: list[str],
     limits: Limits,
     compiler: Compiler,
     stdin: bytes | socket.socket = b"",
     worldly: bool = False,
-) -> "CommandResult":
+) -> CommandResult:
     libraries = compiler.installation.libraries
     return work.run(
         argv, stdin=stdin, limits=limits, profile="build" if worldly else "run", read=compiler.installation.read,
@@ -286,7 +280,7 @@ def _run(
     )  # fmt: skip
 
 
-def _note(case: RustAnswer, result: "CommandResult") -> None:
+def _note(case: RustAnswer, result: CommandResult) -> None:
     case.spend(result.seconds, result.cpu_seconds, result.peak_bytes)
     if result.expired in ("cpu", "wall"):
         case.outcome, case.detail = Outcome.TIMED_OUT, f"the tests exceeded the {result.expired} limit"

@@ -32,29 +32,28 @@ unsafe code that their macros generate; answers that recognise the tests' inputs
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from strop_verify.core.errors import BatchFailed, SandboxError, WorkerDied
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
-from strop_verify.sandbox.limits import Limits
-from strop_verify.verification.rust.batch import CompilerFailure, CrateBatch, judge_alone
+from strop_verify.sandbox import Box, Limits, open_box
+from strop_verify.verification.rust.batch import CompilerFailure, CrateBatch
 from strop_verify.verification.rust.cargo import Cargo
 from strop_verify.verification.rust.case import RustAnswer
 from strop_verify.verification.rust.compiler import COMPILE, Compiler, OutOfTime
 from strop_verify.verification.rust.crates import NONE, CompiledCrates, offer
 from strop_verify.verification.rust.installation import find_installation
-from strop_verify.verification.rust.layout import Shared
+from strop_verify.verification.rust.layout import Alone, Shared
 from strop_verify.verification.rust.own_tests import weigh
 from strop_verify.verification.rust.preprocess import give_up, groups, needs_second_look, take_in
 from strop_verify.verification.rust.scan import scan
 from strop_verify.verification.rust.second_look import Rounds
 from strop_verify.verification.rust.test_programs import Testers
 from strop_verify.verification.rust.tests import CargoRunner, Runner, StrictRunner
-
-if TYPE_CHECKING:
-    from strop_verify.sandbox.box import Box
 
 TESTS = Limits(cpu_seconds=10.0, wall_seconds=40.0, memory_bytes=2 << 30, output_bytes=1 << 18)
 """Default limits of one answer's tests."""
@@ -92,7 +91,6 @@ class RustToolchain:
         self.wall_seconds = STEPS * COMPILE.wall_seconds + self.limits.wall_seconds
         self._jail, self._allow_unsafe, self._vendor = jail, allow_unsafe, vendor
         self._box: Box | None = None
-        self._compiler: Compiler | None = None
         self._testers: Testers | None = None
         self._rounds: dict[tuple[str, ...], Rounds | None] = {}
         self._static = True  # whether the text of an answer's own tests also decides
@@ -112,7 +110,7 @@ class RustToolchain:
         every = list(cases.values())
         try:
             self._learn(every)
-            self._built().until = time.monotonic() + self.wall_seconds
+            self._compiler.until = time.monotonic() + self.wall_seconds
             self._judge_all(every, divide=False)
             if self.strict:
                 weigh([case for case in every if not case.check.tests], self._judge_mutants)
@@ -146,7 +144,7 @@ class RustToolchain:
         }
         for number, made in enumerate(references.values()):
             made.number, made.learning, made.rounds = number, True, {}
-        self._built().until = math.inf
+        self._compiler.until = math.inf
         self._judge_all(list(references.values()))
         self._rounds |= {key: made.rounds or None for key, made in references.items()}
         for case in typed:
@@ -185,7 +183,7 @@ class RustToolchain:
         self._prepare(group)
         try:
             with self._boxed().work() as work:
-                CrateBatch(group, Shared(), self._built(), work, self._runner(), self.strict).judge()
+                CrateBatch(group, Shared(), self._compiler, work, self._runner(), self.strict).judge()
         except CompilerFailure as trouble:
             if not divide and len(group) > 1:
                 raise BatchFailed(f"compiling {len(group)} answers {trouble}") from trouble
@@ -208,10 +206,15 @@ class RustToolchain:
         otherwise = case.calls is not None or case.rounds is not None
         try:
             with self._boxed().work() as work:
-                if self.strict or not self._needs_cargo(case):
-                    judge_alone(case, self._built(), work, self._runner(crates), self.strict, crates)
+                if not self.strict and self._needs_cargo(case):
+                    Cargo(self._compiler, self.limits, self._vendor).judge(case, work)
                 else:
-                    Cargo(self._built(), self.limits, self._vendor).judge(case, work)
+                    compiler = self._compiler
+                    if case.crates:
+                        work.put(crates.files)
+                        compiler = replace(compiler, links=crates.arguments(sorted(case.crates)))
+                    runner = self._runner(crates)
+                    CrateBatch([case], Alone(case), compiler, work, runner, self.strict).judge()
         except CompilerFailure as trouble:
             case.reset()
             give_up(case, str(trouble))
@@ -222,7 +225,7 @@ class RustToolchain:
     def _prepare(self, cases: Sequence[RustAnswer]) -> None:
         """Makes the test programs of cases whose tests run separately."""
         if any(case.calls for case in cases):
-            self._testers = self._testers or Testers(self._built(), self._open)
+            self._testers = self._testers or Testers(self._compiler, self._open)
             self._testers.make(cases)
 
     def _needs_cargo(self, case: RustAnswer) -> bool:
@@ -234,8 +237,8 @@ class RustToolchain:
             return NONE
         began = time.monotonic()
         with self._boxed().work() as work:
-            found = offer(work, self._built(), self._vendor, case.check.crates)
-        self._built().until += time.monotonic() - began  # the time for building crates does not count
+            found = offer(work, self._compiler, self._vendor, case.check.crates)
+        self._compiler.until += time.monotonic() - began  # the time for building crates does not count
         return found
 
     def _judge_mutants(self, texts: Sequence[tuple[RustAnswer, str]], static: bool) -> list[Verdict]:
@@ -247,7 +250,7 @@ class RustToolchain:
         try:
             for start in range(0, len(made), self.batch):
                 self._judge_all(made[start : start + self.batch])
-            self._built().within(self.limits)  # raises OutOfTime: a mutant that was cut short shows nothing
+            self._compiler.within(self.limits)  # raises OutOfTime: a mutant that was cut short shows nothing
         finally:
             self._static = True
         return [case.verdict() for case in made]
@@ -255,24 +258,21 @@ class RustToolchain:
     def _runner(self, crates: CompiledCrates = NONE) -> Runner:
         if self.strict:
             return StrictRunner(
-                self._built(), self.limits, static=self._static, offered=crates, testers=self._testers
+                self._compiler, self.limits, static=self._static, offered=crates, testers=self._testers
             )
-        return CargoRunner(self._built(), self.limits)
+        return CargoRunner(self._compiler, self.limits)
 
-    def _built(self) -> Compiler:
-        if self._compiler is None:
-            self._compiler = Compiler(find_installation())
-        return self._compiler
+    @cached_property
+    def _compiler(self) -> Compiler:
+        return Compiler(find_installation())
 
-    def _boxed(self) -> "Box":
+    def _boxed(self) -> Box:
         if self._box is None:
             self._box = self._open()
         return self._box
 
-    def _open(self) -> "Box":
-        from strop_verify.sandbox import open_box
-
-        read = [*self._built().installation.read, *([str(self._vendor)] if self._vendor else [])]
+    def _open(self) -> Box:
+        read = [*self._compiler.installation.read, *([str(self._vendor)] if self._vendor else [])]
         return open_box(jail=self._jail, allow_unsafe=self._allow_unsafe, read=read)
 
 

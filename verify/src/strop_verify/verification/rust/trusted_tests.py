@@ -20,6 +20,7 @@ from functools import lru_cache
 from strop_verify.code.trees import Node, parse, text_of, walk
 from strop_verify.verification.rust.literals import SECRET, literal_edits
 from strop_verify.verification.rust.names import (
+    STANDARD,
     defined,
     imported,
     leaves,
@@ -213,7 +214,7 @@ def _name_edits(root: Node, kept: set[str]) -> list[tuple[int, int, str]]:
                 edits.append((leaf.start_byte, leaf.end_byte, f"::test::{_ASSERTS[name]}_{SECRET}"))
             elif name in _MACROS:
                 edits.append((leaf.start_byte, leaf.end_byte, f"::std::{name}"))
-        elif after == "::" and name in ("std", "core", "alloc"):
+        elif after == "::" and name in STANDARD:
             edits.append((leaf.start_byte, leaf.start_byte, "::"))
     return edits
 
