@@ -150,7 +150,9 @@ def _is_bare(text: str, language: str) -> bool:
         return False
     if language != "python" or len(text) > 10 * _LONGEST_PARSED:
         return _CODE_START.match(text) is not None
-    return _parses(text)
+    with suppress(*UNPARSABLE):
+        return bool(tree_of(text))
+    return False
 
 
 def _inner(block: CodeBlock, language: str) -> list[CodeBlock]:
@@ -161,14 +163,6 @@ def _inner(block: CodeBlock, language: str) -> list[CodeBlock]:
 
 def _holds_blocks(block: CodeBlock, language: str) -> bool:
     return any(is_info(fence["words"]) for fence in fences_in(block.code, language))
-
-
-def _parses(text: str) -> bool:
-    try:
-        tree_of(text)
-    except UNPARSABLE:
-        return False
-    return True
 
 
 def _is_one_fence_off(found: list[CodeBlock], language: str) -> bool:
