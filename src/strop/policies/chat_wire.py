@@ -82,11 +82,6 @@ class ChatReply:
     prompt_tokens: int
     choices: tuple[ChatChoice, ...]
 
-    @classmethod
-    def of(cls, asked: ChatRequest, completion: Completion, prompt_tokens: int) -> "ChatReply":
-        """A reply of one completion."""
-        return cls(prompt_tokens, (choice_of(asked, completion),))
-
 
 def choice_of(
     asked: ChatRequest, completion: Completion, pieces: Sequence[tuple[str, float]] = ()
