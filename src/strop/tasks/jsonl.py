@@ -35,7 +35,7 @@ def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str
     A bad line is reported, one line of text, and left out; without `report` the first one raises UserError. Bad are: no
     JSON object, a key given twice, not UTF-8, deeper than 100, half a surrogate pair, over 256 MiB, NaN and infinities.
     """
-    if ".json" in path.suffixes[-2:] and _starts_with_bracket(path):
+    if ".json" in path.suffixes[-2:] and next(read_lines(path), (0, b""))[1].lstrip()[:1] == b"[":
         yield from _array(path, report)
         return
     yield from each_sound(partial(_row, path), read_lines(path, report), report)
@@ -79,12 +79,6 @@ def _row(path: Path, numbered: tuple[int, bytes]) -> tuple[str, dict[str, Any]]:
     if unusual or b"\\ud" in line or b"\\uD" in line or line.count(b"[") + line.count(b"{") > MAX_DEPTH:
         check_value(row, f"{where}: bad JSON")
     return where, row
-
-
-def _starts_with_bracket(path: Path) -> bool:
-    for _, line in read_lines(path):
-        return line.lstrip()[:1] == b"["
-    return False
 
 
 def _array(path: Path, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -157,22 +157,18 @@ def can_fail(node: ast.AST) -> bool:
 def _refuse_idle(text: str, where: str, entry_point: str) -> None:
     """Raises UserError for one test of a list that calls the answer and asserts nothing."""
     try:
-        body = tree_of(text).body
+        tree = tree_of(text)
     except UNPARSABLE:  # a part of several lines; the whole is Python
         return
-    nodes = [node for statement in body for node in ast.walk(statement)]
-    idle = body and all(isinstance(statement, ast.Expr) for statement in body)
-    if not any(map(can_fail, nodes)) and idle and not _is_docstring(body) and not _calls_checker(body):
+    values = [statement.value for statement in tree.body if isinstance(statement, ast.Expr)]
+    idle = len(values) == len(tree.body) and not all(isinstance(value, ast.Constant) for value in values)
+    if idle and not any(map(can_fail, ast.walk(tree))) and not _calls_checker(values):
         raise UserError(f"{where} asserts nothing: {' '.join(text.split())[:60]!r}")
 
 
-def _is_docstring(body: Sequence[ast.stmt]) -> bool:
-    return all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for s in body)
-
-
-def _calls_checker(body: Sequence[ast.stmt]) -> bool:
+def _calls_checker(values: Sequence[ast.expr]) -> bool:
     """Whether it is a call of something like `check(f)` or `test_f()`, which asserts elsewhere."""
-    calls = [s.value.func for s in body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
+    calls = [value.func for value in values if isinstance(value, ast.Call)]
     names = [
         f.id if isinstance(f, ast.Name) else f.attr if isinstance(f, ast.Attribute) else "" for f in calls
     ]
