@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from statistics import fmean, stdev
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -98,19 +98,17 @@ class RunningBaseline:
 
     def advantages(self, task_ids: Sequence[str], groups: Sequence[Rewards]) -> list[list[float]]:
         """One list per group. The means are updated after the whole batch, so the order of groups does not matter."""
+        known = [[reward for reward in rewards if reward is not None] for rewards in groups]
         found = []
-        for task_id, rewards in zip(task_ids, groups, strict=True):
+        for task_id, rewards, given in zip(task_ids, groups, known, strict=True):
             base = self._of_task.get(task_id, self._overall)
-            known = [reward for reward in rewards if reward is not None]
             if base is None:
-                base = fmean(known) if len(known) > 1 else 0.0
+                base = fmean(given) if len(given) > 1 else 0.0
             found.append([0.0 if reward is None else reward - base for reward in rewards])
-        for task_id, rewards in zip(task_ids, groups, strict=True):
-            known = [reward for reward in rewards if reward is not None]
-            if known:
-                self._of_task[task_id] = self._moved(self._of_task.get(task_id), fmean(known))
-        everything = [reward for rewards in groups for reward in rewards if reward is not None]
-        if everything:
+        for task_id, given in zip(task_ids, known, strict=True):
+            if given:
+                self._of_task[task_id] = self._moved(self._of_task.get(task_id), fmean(given))
+        if everything := [*chain.from_iterable(known)]:
             self._overall = self._moved(self._overall, fmean(everything))
         return found
 

@@ -8,9 +8,9 @@ own losses and advantages, whose options are checked when they are looked up.
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Discriminator, Field, Tag
+from pydantic import ConfigDict, Field, GetPydanticSchema
 
-from strop.config.forms import ADDED_TAG, Forms, by_key
+from strop.config.forms import Forms, by_key
 from strop_verify.core.section import Complaint, Section
 
 
@@ -113,17 +113,7 @@ class AddedLoss(AddedForm):
 _Losses = GrpoLoss | DapoLoss | DrGrpoLoss | GspoLoss | CispoLoss | ReinforceLoss | SequenceWeightedLoss
 LOSSES: Forms[Section] = Forms("losses", _Losses, AddedLoss)
 Loss = _Losses | AddedLoss
-LossConfig = Annotated[
-    Annotated[GrpoLoss, Tag("grpo")]
-    | Annotated[DapoLoss, Tag("dapo")]
-    | Annotated[DrGrpoLoss, Tag("dr-grpo")]
-    | Annotated[GspoLoss, Tag("gspo")]
-    | Annotated[CispoLoss, Tag("cispo")]
-    | Annotated[ReinforceLoss, Tag("reinforce")]
-    | Annotated[SequenceWeightedLoss, Tag("sequence-weighted")]
-    | Annotated[AddedLoss, Tag(ADDED_TAG)],
-    Discriminator(LOSSES.tag),
-]
+LossConfig = Annotated[Loss, GetPydanticSchema(LOSSES.schema)]
 """The policy-gradient loss."""
 
 Scale = Literal["group", "batch", "none"]
@@ -198,15 +188,7 @@ _Advantages = (
 )
 ADVANTAGES: Forms[Section] = Forms("advantages", _Advantages, AddedAdvantage)
 Advantage = _Advantages | AddedAdvantage
-AdvantageConfig = Annotated[
-    Annotated[GroupAdvantage, Tag("group")]
-    | Annotated[LeaveOneOutAdvantage, Tag("leave-one-out")]
-    | Annotated[RunningBaselineAdvantage, Tag("running-baseline")]
-    | Annotated[PerTurnAdvantage, Tag("per-turn")]
-    | Annotated[ProcessAdvantage, Tag("process")]
-    | Annotated[AddedAdvantage, Tag(ADDED_TAG)],
-    Discriminator(ADVANTAGES.tag),
-]
+AdvantageConfig = Annotated[Advantage, GetPydanticSchema(ADVANTAGES.schema)]
 """How advantages are computed from rewards."""
 
 

@@ -3,6 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, get_args
 
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
 from strop_verify.core.registry import added
 from strop_verify.core.section import Section
 
@@ -45,3 +48,9 @@ class Forms(Mapping[str, type[S]]):
         if name is None:
             return None
         return ADDED_TAG if self.get(str(name)) is self.other else str(name)
+
+    def schema(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """pydantic's schema of a section that has one of the forms."""
+        forms = {**self.builtin, ADDED_TAG: self.other}
+        choices = {tag: handler.generate_schema(section) for tag, section in forms.items()}
+        return core_schema.tagged_union_schema(choices, self.tag)

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field, GetPydanticSchema
 
-from strop.config.forms import ADDED_TAG, Forms
+from strop.config.forms import Forms
 from strop_verify.core.section import Complaint, Section, day_fault
 
 DType = Literal["auto", "float32", "bfloat16"]
@@ -300,13 +300,5 @@ _Engines = (
     | ScriptedPolicyConfig
 )
 POLICIES: Forms[EngineConfig] = Forms("policies", _Engines, AddedPolicyConfig, key="engine", files=False)
-PolicyConfig = Annotated[
-    Annotated[TransformersPolicyConfig, Tag("transformers")]
-    | Annotated[VllmPolicyConfig, Tag("vllm")]
-    | Annotated[VllmServerPolicyConfig, Tag("vllm-server")]
-    | Annotated[OpenAIPolicyConfig, Tag("openai")]
-    | Annotated[ScriptedPolicyConfig, Tag("scripted")]
-    | Annotated[AddedPolicyConfig, Tag(ADDED_TAG)],
-    Discriminator(POLICIES.tag),
-]
+PolicyConfig = Annotated[_Engines | AddedPolicyConfig, GetPydanticSchema(POLICIES.schema)]
 """What samples; `engine` selects the class."""

@@ -74,19 +74,14 @@ def _packaged(name: str, kind: str) -> Path | None:
     return RECIPES / kind / f"{name}.yaml" if known else None
 
 
-def anchor(data: dict[str, Any], base: Path) -> None:
-    """Makes the paths in a recipe's data absolute, relative to `base`."""
-    _walk(data, (), base.absolute())
-
-
-def _walk(node: Any, at: Place, base: Path) -> None:
-    for key, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
+def anchor(data: Any, base: Path, at: Place = ()) -> None:
+    """Makes the paths in a recipe's data absolute, relative to `base`. `at`: the place of the data in the recipe."""
+    for key, value in list(data.items() if isinstance(data, dict) else enumerate(data)):
         here = (*at, key)
         if isinstance(value, dict | list):
-            _walk(value, here, base)
-        elif isinstance(value, str) and value:
-            reader = _reader(here)
-            node[key] = reader(value, base) if reader else value
+            anchor(value, base, here)
+        elif isinstance(value, str) and value and (reader := _reader(here)):
+            data[key] = reader(value, base.absolute())
 
 
 def _reader(at: Place) -> "Callable[[str, Path], str] | None":

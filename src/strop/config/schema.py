@@ -338,19 +338,18 @@ def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
 
 def _edit_event_faults(recipe: Recipe) -> Iterator[Complaint]:
     """One answer per context, each with a reward of its own; a round ends with what is served."""
-    grpo, why = recipe.grpo, "with feed edit-events; strop online sets it"
-    if grpo.advantage.type != "running-baseline":
-        yield "grpo.advantage", f"must be running-baseline {why}"
-    if grpo.loss.type != "reinforce":
-        yield "grpo.loss", f"must be reinforce {why}"
-    if grpo.group_size != 1:
-        yield "grpo.group_size", f"must be 1 {why}"
-    if grpo.mask_truncated:
-        yield "grpo.mask_truncated", f"must be false {why}"
-    if recipe.evaluation.before is not True:
-        yield "evaluation.before", f"must be true {why}"
-    if recipe.run.save_every != 1:
-        yield "run.save_every", f"must be 1 {why}"
+    grpo = recipe.grpo
+    settings = {
+        "grpo.advantage": (grpo.advantage.type, "running-baseline"),
+        "grpo.loss": (grpo.loss.type, "reinforce"),
+        "grpo.group_size": (grpo.group_size, 1),
+        "grpo.mask_truncated": (grpo.mask_truncated, False),
+        "evaluation.before": (recipe.evaluation.before, True),
+        "run.save_every": (recipe.run.save_every, 1),
+    }
+    for key, (given, needed) in settings.items():
+        if given != needed:
+            yield key, f"must be {str(needed).lower()} with feed edit-events; strop online sets it"
 
 
 def _process_faults(recipe: Recipe) -> Iterator[Complaint]:

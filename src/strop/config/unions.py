@@ -1,6 +1,6 @@
 """Sections of a recipe with several forms: their place, the key that selects the form, and the classes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from strop.config.algorithms import ADVANTAGES, CORRECTIONS, LOSSES, usual_correction
@@ -38,9 +38,9 @@ TASK_SET_TAGS = ("one", "several")
 
 def kinds_of(data: Mapping[str, Any]) -> Kinds:
     """The forms of the sections in nested data, a recipe or a part of one, with defaults."""
-    kinds = {**DEFAULT_KINDS, **dict(_named(data))}
-    grpo = data.get("grpo")
-    if isinstance(grpo, Mapping) and ("grpo", "correction") not in named_kinds(data):
+    named, grpo = named_kinds(data), data.get("grpo")
+    kinds = {**DEFAULT_KINDS, **named}
+    if isinstance(grpo, Mapping) and ("grpo", "correction") not in named:
         stale = grpo.get("max_staleness"), grpo.get("older")
         kinds["grpo", "correction"] = usual_correction(kinds["grpo", "loss"], *stale)
     return kinds
@@ -48,7 +48,14 @@ def kinds_of(data: Mapping[str, Any]) -> Kinds:
 
 def named_kinds(data: Mapping[str, Any]) -> Kinds:
     """The same without defaults."""
-    return dict(_named(data))
+    found: dict[Path, str] = {}
+    for path, union in UNIONS.items():
+        node: Any = data
+        for part in path:
+            node = node.get(part) if isinstance(node, Mapping) else None
+        if isinstance(node, Mapping) and union.key in node:
+            found[path] = str(node[union.key])
+    return found
 
 
 def without_tags(loc: Path) -> Path:
@@ -61,12 +68,3 @@ def without_tags(loc: Path) -> Path:
         if loc[:depth] == path and len(loc) > depth and loc[depth] in names:
             return (*path, *loc[depth + 1 :])
     return loc
-
-
-def _named(data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    for path, union in UNIONS.items():
-        node: Any = data
-        for part in path:
-            node = node.get(part) if isinstance(node, Mapping) else None
-        if isinstance(node, Mapping) and union.key in node:
-            yield path, str(node[union.key])

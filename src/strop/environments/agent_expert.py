@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from strop.environments.task_tree import solution_of, tree_of
+from strop.environments.task_tree import tree_of
 from strop.environments.workspace import demonstrated
 from strop.policies.chat_wire import ChatRequest
 from strop.policies.tool_calls import ToolCall
+from strop.tasks.edit_tasks import solution_of
 from strop_verify.core.task import Task
 
 _SHELL = ("command", "cmd", "commands", "bash_command", "script")

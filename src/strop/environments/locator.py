@@ -16,7 +16,6 @@ import stat
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -123,14 +122,10 @@ class Locator:
         return kept[1]
 
 
-def ranked_files(tree: SearchTree, question: str, among: Sequence[str] = ()) -> list[RankedFile]:
+@lru_cache(maxsize=256)
+def ranked_files(tree: SearchTree, question: str, among: tuple[str, ...] = ()) -> list[RankedFile]:
     """The files of a tree that a question may be about, best first, limited to those that the globs select (all if
     empty)."""
-    return _ranked_files(tree, question, tuple(among))
-
-
-@lru_cache(maxsize=256)
-def _ranked_files(tree: SearchTree, question: str, among: tuple[str, ...]) -> list[RankedFile]:
     paths = sorted(selected(among, tree.texts))
     texts = {path: text for path in paths if (text := read_text(tree.folder, path)) is not None}
     bags = {path: _bag(path, text) for path, text in texts.items()}

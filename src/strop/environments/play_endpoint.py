@@ -15,7 +15,7 @@ from socket import socket
 from typing import Any
 
 from strop.policies.chat_options import ChatTerms, RefusedChat
-from strop.policies.chat_wire import ChatReply, ChatRequest, Hear, Said, said_as
+from strop.policies.chat_wire import ChatReply, ChatRequest, Hear, Said, choice_of, said_as
 from strop.policies.model_calls import MODEL_FORMS, ModelForm
 from strop_verify.core.play import Converse, Ran, Services, StopReason
 from strop_verify.core.rollout import Completion
@@ -113,10 +113,9 @@ class PlayEndpoint:
 
     def answer(self, turn: AgentTurn, completion: Completion) -> None:
         """Sends the policy's completion to the agent."""
-        reply = ChatReply.of(turn.request, completion, turn.prompt_tokens)
-        (choice,) = reply.choices
+        choice = choice_of(turn.request, completion)
         self._said.setdefault(said_as(*turn.request.tools.parts(choice.text, cut=choice.cut)), choice.text)
-        turn.reply.set_result(reply)
+        turn.reply.set_result(ChatReply(turn.prompt_tokens, (choice,)))
 
     def converse(self, turn: AgentTurn, max_tokens: int | None) -> Converse:
         """The step of the play that has the policy answer a request."""

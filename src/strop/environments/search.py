@@ -115,7 +115,8 @@ class Search:
             )
         self.task, self.check, self.opening = task, check, opening
         self.form, self.tools, self.left = CALL_FORMS[calls], tools_of(SearchTools), turns
-        self.listed, self.shown, self.among, self.names = files, shown, among, ShortNames() if short else None
+        self.listed, self.shown, self.names = files, shown, ShortNames() if short else None
+        self.among = tuple(among)
         self.candidates = candidates
         self.begins_slowly = candidates > 0
         """Whether prompts are measured only during plays, since each needs its tree."""
@@ -256,17 +257,12 @@ class Search:
 
 def _holding(candidates: Ranges, places: Mapping[str, Sequence[Range]]) -> dict[str, list[Range]]:
     """The candidates that hold a line of the places."""
-    return {
-        path: held
-        for path, spans in candidates.items()
-        if (
-            held := [
-                (a, b)
-                for a, b in spans
-                if any(a <= last and first <= b for first, last in places.get(path, ()))
-            ]
-        )
-    }
+    found: dict[str, list[Range]] = {}
+    for path, spans in candidates.items():
+        there = places.get(path, ())
+        if held := [(a, b) for a, b in spans if any(a <= last and first <= b for first, last in there)]:
+            found[path] = held
+    return found
 
 
 def _apart(spots: list[tuple[str, int]]) -> list[tuple[str, int]]:

@@ -64,16 +64,6 @@ def tree_of_check(check: RetrievalCheck, *, keep: bool = True) -> Iterator[Searc
         release(check, keep=keep)
 
 
-def acquire(check: RetrievalCheck) -> SearchTree:
-    """The tree, kept until it is released as often as it was acquired. Raises like `tree_of_check`."""
-    return _TREES.acquire(_key(check), check)
-
-
-def release(check: RetrievalCheck, *, keep: bool = True) -> None:
-    """Releases a tree. `keep=False` deletes it after its last use, for folders that may change."""
-    _TREES.release(_key(check), keep=keep)
-
-
 def trees_folder() -> Path:
     """The folder of all trees of this process; a jail that searches must be able to read it."""
     return _TREES.folder
@@ -101,7 +91,9 @@ class _Trees:
                 self._folder.mkdir(mode=0o755)
             return self._folder
 
-    def acquire(self, key: str, check: RetrievalCheck) -> SearchTree:
+    def acquire(self, check: RetrievalCheck) -> SearchTree:
+        """The tree, kept until it is released as often as it was acquired. Raises like `tree_of_check`."""
+        key = _key(check)
         with self._lock:
             self._uses[key] = self._uses.get(key, 0) + 1
             making = self._locks.setdefault(key, threading.Lock())
@@ -117,11 +109,13 @@ class _Trees:
                     with self._lock:
                         self._there[key] = made
         except BaseException:
-            self.release(key)
+            self.release(check)
             raise
         return self._there[key]
 
-    def release(self, key: str, *, keep: bool = True) -> None:
+    def release(self, check: RetrievalCheck, *, keep: bool = True) -> None:
+        """Releases a tree. `keep=False` deletes it after its last use, for folders that may change."""
+        key = _key(check)
         with self._lock:
             self._uses[key] -= 1
             if not self._uses[key]:
@@ -140,6 +134,7 @@ class _Trees:
 
 
 _TREES = _Trees()
+acquire, release = _TREES.acquire, _TREES.release
 
 
 def _key(check: RetrievalCheck) -> str:

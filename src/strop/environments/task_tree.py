@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from strop.tasks.edit_tasks import ENDINGS
+from strop.tasks.edit_tasks import solution_of
 from strop.tasks.public_tests import public_task
 from strop_verify.core.checks import EditCheck, ProjectCheck
 from strop_verify.core.errors import UserError
@@ -38,11 +38,6 @@ _NO_FILES = ("label", "patch", "places", "calls")
 def project_of(task: Task) -> ProjectCheck | None:
     """The project's tests by which an edit is judged; None for other tasks."""
     return task.edit.judge.maybe(ProjectCheck) if task.edit and task.edit.judge else None
-
-
-def solution_of(task: Task) -> str:
-    """The file that a task without an edit asks for."""
-    return f"solution.{ENDINGS.get(task.language, task.language)}"
 
 
 def tree_of(task: Task) -> dict[str, bytes]:

@@ -16,9 +16,10 @@ from typing import Annotated
 from pydantic import Field
 
 from strop.environments.repository_tools import RepositoryTools, listing
-from strop.environments.task_tree import Tree, answer_in, packages_of, project_of, solution_of, tree_of
+from strop.environments.task_tree import Tree, answer_in, packages_of, project_of, tree_of
 from strop.environments.toolbox import Toolbox, UseTool, clipped, toolbox_of, tools_of
 from strop.policies.tool_calls import CALL_FORMS, CallFault, FormName, ToolCall, calls_of
+from strop.tasks.edit_tasks import solution_of
 from strop_verify.core.play import Do, Done, Next, Opening, Say, Services
 from strop_verify.core.rollout import Completion, Message
 from strop_verify.core.task import Task

@@ -82,11 +82,6 @@ class ChatReply:
     prompt_tokens: int
     choices: tuple[ChatChoice, ...]
 
-    @classmethod
-    def of(cls, asked: ChatRequest, completion: Completion, prompt_tokens: int) -> "ChatReply":
-        """A reply of one completion."""
-        return cls(prompt_tokens, (choice_of(asked, completion),))
-
 
 def choice_of(
     asked: ChatRequest, completion: Completion, pieces: Sequence[tuple[str, float]] = ()
@@ -187,7 +182,8 @@ def _conversation(messages: Any, said: Mapping[Said, str], form: ModelCalls) -> 
             waiting = dict.fromkeys((key for key, _ in calls), None)
             if len(waiting) < len(calls):
                 raise _unread(f"messages[{number}].tool_calls has a duplicate id")
-            text = _as_sampled(text, [call for _, call in calls], said, form)
+            parts = [*([text] if text else []), *(form.write(call) for _, call in calls)]
+            text = said.get(said_as(text, [call for _, call in calls]), "\n".join(parts))
         found.append(Message(role=_ROLES[role], content=text))
     return [*found, *_replied(waiting, len(messages))]
 
@@ -200,12 +196,6 @@ def _replied(waiting: dict[str, str | None], number: int) -> Sequence[Message]:
         raise _unread(f"messages[{number}]: the reply to the call {missing!r:.80} must come before it")
     waiting.clear()
     return replies(outputs) if outputs else ()
-
-
-def _as_sampled(text: str, calls: Sequence[ToolCall], said: Mapping[Said, str], form: ModelCalls) -> str:
-    """An assistant message as the policy sampled it, or would write it."""
-    written = "\n".join([*([text] if text else []), *(form.write(call) for call in calls)])
-    return said.get(said_as(text, calls), written)
 
 
 def _told(messages: list[Message], tools: ChatTools) -> tuple[Message, ...]:

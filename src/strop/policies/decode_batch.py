@@ -5,7 +5,7 @@ preallocated cache. If all rows joined together, they have equally many own toke
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -360,12 +360,11 @@ def asking(modules: Iterable[torch.nn.Module], unwanted: Callable[[], bool]) -> 
             raise NobodyWaits
 
     kinds = (GradientCheckpointingLayer, torch.nn.Linear)
-    hooks = [one.register_forward_pre_hook(look) for one in modules if isinstance(one, kinds)]
-    try:
+    with ExitStack() as hooks:
+        for one in modules:
+            if isinstance(one, kinds):
+                hooks.enter_context(one.register_forward_pre_hook(look))
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def slices(numbers: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:

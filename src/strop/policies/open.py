@@ -207,7 +207,7 @@ def _look_for_servers(config: EngineConfig) -> None:
 def longest_answers(recipe: Recipe) -> Recipe:
     """The recipe with the sampling.max_tokens of the stage whose answers may be longest."""
     longest = max(one.sampling.max_tokens for one in (recipe, *(stage.recipe for stage in stages_of(recipe))))
-    return recipe.model_copy(update={"sampling": recipe.sampling.model_copy(update={"max_tokens": longest})})
+    return recipe.having({"sampling.max_tokens": longest})
 
 
 def longest_play(recipe: Recipe) -> int:

@@ -6,7 +6,7 @@ short texts of random tokens before it is used, and on texts beyond the model's 
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -132,13 +132,12 @@ class Yardstick:
             return (out.float() * (1 + self._step / 2 * sign)).to(out.dtype)
 
         kinds = (torch.nn.Linear, torch.nn.Embedding)
-        hooks = [one.register_forward_hook(move) for one in self._model.modules() if isinstance(one, kinds)]
-        try:
-            plain = plain_logps if text.logps.dim() == 1 else plain_rows
+        moved = [one for one in self._model.modules() if isinstance(one, kinds)]
+        plain = plain_logps if text.logps.dim() == 1 else plain_rows
+        with ExitStack() as hooks:
+            for one in moved:
+                hooks.enter_context(one.register_forward_hook(move))
             return plain(self._model, text.ids, text.start)
-        finally:
-            for hook in hooks:
-                hook.remove()
 
 
 @contextmanager

@@ -85,16 +85,8 @@ class VllmServerPolicy(AskingPolicy):
         self._begin(self._stop_mending()).result()
         self._processes.together(lambda: self._run_each(lambda server: server.find(self._deadline())))
         self._number += 1
-        name, made = f"strop-{self._once}-{self._number}", list[Published]()
-        fault: StropError | None = None
-        try:
-            made.append(self.sync.publish(name, weights))
-        except StropError as error:
-            fault = error
-        for other in self._processes.gather(fault):
-            if other is not None:
-                raise fault or other
-        served = made[0]
+        name = f"strop-{self._once}-{self._number}"
+        served = self._processes.agreed(lambda: self.sync.publish(name, weights))
         self._published.append(served)
         self._processes.together(lambda: self._run_each(lambda server: self._give(server, served)))
         self._places.clear()

@@ -5,10 +5,11 @@ other weights. Published files stay until the next ones, for servers that come b
 """
 
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -18,6 +19,7 @@ from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.files import writing
 from strop_verify.core.progress import PROGRESS
 
+T = TypeVar("T")
 Weights = Iterable[tuple[str, torch.Tensor]]
 UNTRAINED = "default"
 """vLLM's version name of the weights that it loaded at its start."""
@@ -58,18 +60,22 @@ class Processes:
                 torch.distributed.all_gather_object(found, value)
         return found
 
+    def agreed(self, work: Callable[[], T]) -> T:
+        """Runs `work` in all processes at once; a StropError in one is raised in all. Collective."""
+        fault: StropError | None = None
+        try:
+            done = work()
+        except StropError as error:
+            fault = error
+        for one in self.gather(fault):
+            if one is not None:
+                raise fault or one
+        return done
+
     def together(self, work: Callable[[], object]) -> None:
-        """Runs `work` in the first process, then in the others; an error in one is raised in all. Collective."""
+        """The same in the first process, then in the others."""
         for mains_turn in (True, False):
-            fault: StropError | None = None
-            if self.main is mains_turn:
-                try:
-                    work()
-                except StropError as error:
-                    fault = error
-            for one in self.gather(fault):
-                if one is not None:
-                    raise fault or one
+            self.agreed(work if self.main is mains_turn else lambda: None)
 
 
 class WeightSync:
@@ -192,7 +198,7 @@ def _shards(weights: Weights, dtype: torch.dtype) -> Iterator[list[tuple[str, to
 def _written(folder: Path, weights: Weights, writes: bool, write: Callable[[Path, Weights], None]) -> None:
     """One process writes, completely or not at all; all read, as gathering a sharded model's weights needs all."""
     if not writes:
-        _read(weights)
+        deque(weights, maxlen=0)
         return
     rest, part = iter(weights), folder.with_name(f"{folder.name}.part")
     try:
@@ -202,10 +208,5 @@ def _written(folder: Path, weights: Weights, writes: bool, write: Callable[[Path
             part.rename(folder)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
-        _read(rest)
+        deque(rest, maxlen=0)
         raise
-
-
-def _read(weights: Weights) -> None:
-    for _ in weights:
-        pass

@@ -5,7 +5,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
@@ -53,10 +53,10 @@ class Clock:
         finally:
             setattr(self, part, getattr(self, part) + time.perf_counter() - started)
 
-    def take(self) -> tuple[float, float, float, float, float]:
-        """Returns the seconds of all fields, in order, and resets them."""
-        spent = self.sampling, self.verifying, self.rewards, self.starting, self.tools
-        self.sampling = self.verifying = self.rewards = self.starting = self.tools = 0.0
+    def take(self) -> "Clock":
+        """A copy with the seconds so far; resets them."""
+        spent = replace(self)
+        vars(self).update(vars(Clock()))
         return spent
 
 

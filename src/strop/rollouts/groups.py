@@ -189,19 +189,13 @@ def scored(
     asked = [*judged, *(_until(judged[number], place) for number, place in turns)]
     scores = rubric.score_all(asked, patient=patient)
     of_turns = dict(zip(turns, scores[len(judged) :], strict=True))
-    return [
-        one.rollout.model_copy(
-            update={
-                "scores": scores[number],
-                "reward": None if one.rollout.left_out == "scores" else total(scores[number]),
-                "turns": [
-                    _scored_turn(turn, of_turns.get((number, place)))
-                    for place, turn in enumerate(one.rollout.turns)
-                ],
-            }
-        )
-        for number, one in enumerate(judged)
-    ]
+    found = list[Rollout]()
+    for number, (_, rollout, _) in enumerate(judged):
+        kept = [_scored_turn(turn, of_turns.get((number, place))) for place, turn in enumerate(rollout.turns)]
+        reward = None if rollout.left_out == "scores" else total(scores[number])
+        changes = {"scores": scores[number], "reward": reward, "turns": kept}
+        found.append(rollout.model_copy(update=changes))
+    return found
 
 
 def _until(judged: JudgedRollout, place: int) -> JudgedRollout:

@@ -72,17 +72,12 @@ def with_steps(
                 known.setdefault((task.id, tuple(ids[:end])), beginning)
     _go_on(player, list(known.values()), params, continuations)
     values = {key: one.value for key, one in known.items()}
-    return [
-        group.model_copy(
-            update={
-                "rollouts": [
-                    _in_steps(rollout, ends.get((number, place), []), values)
-                    for place, rollout in enumerate(group.rollouts)
-                ]
-            }
-        )
-        for number, group in enumerate(groups)
-    ]
+    valued = list[Group]()
+    for number, group in enumerate(groups):
+        pairs = ((rollout, ends.get((number, place), [])) for place, rollout in enumerate(group.rollouts))
+        in_steps = [_in_steps(rollout, own, values) for rollout, own in pairs]
+        valued.append(group.model_copy(update={"rollouts": in_steps}))
+    return valued
 
 
 def step_ends(rollout: Rollout, tokenizer: Tokenizer, most: int) -> list[int]:

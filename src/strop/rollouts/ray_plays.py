@@ -62,15 +62,13 @@ class PlayActors:
     Raises UserError if there is no cluster, or a node has another release or no jail.
     """
 
-    def __init__(self, recipe: Recipe, patience: float = PATIENCE_SECONDS) -> None:
-        """`patience`: seconds that a play waits for an actor."""
+    def __init__(self, recipe: Recipe) -> None:
         if not isinstance(recipe.verifier, RayVerifierConfig):
             raise UserError(
                 "launch.environments=ray has no cluster; set verifier.engine=ray, or start the run with strop launch"
             )
         self._owns_ray = join_cluster(recipe.verifier.address)
-        self._patience, self._keys = patience, count()
-        self._closing, self._lock = threading.Event(), threading.Lock()
+        self._keys, self._closing, self._lock = count(), threading.Event(), threading.Lock()
         self._plays = Counter[KnownActor]()
         self._cause = "none has started"
         kind, given = ray.remote(PlayActor), (os.getcwd(), pickle.dumps(recipe))
@@ -113,7 +111,7 @@ class PlayActors:
 
     def take(self) -> tuple[KnownActor, int]:
         """The actor with the fewest plays, and a key for another one. Raises SandboxError if there is none."""
-        end = time.monotonic() + self._patience
+        end = time.monotonic() + PATIENCE_SECONDS
         while True:
             with self._lock:
                 if up := [actor for actor in self._actors if actor.up]:
@@ -121,7 +119,7 @@ class PlayActors:
                     self._plays[chosen] += 1
                     return chosen, next(self._keys)
             if time.monotonic() > end or self._closing.wait(_POLL_SECONDS):
-                raise SandboxError(f"no Ray actor for plays for {self._patience:g} s: {self._cause}")
+                raise SandboxError(f"no Ray actor for plays for {PATIENCE_SECONDS:g} s: {self._cause}")
 
     def give_back(self, actor: KnownActor) -> None:
         """Ends a play's claim on its actor."""

@@ -150,7 +150,9 @@ def _is_bare(text: str, language: str) -> bool:
         return False
     if language != "python" or len(text) > 10 * _LONGEST_PARSED:
         return _CODE_START.match(text) is not None
-    return _parses(text)
+    with suppress(*UNPARSABLE):
+        return bool(tree_of(text))
+    return False
 
 
 def _inner(block: CodeBlock, language: str) -> list[CodeBlock]:
@@ -161,19 +163,6 @@ def _inner(block: CodeBlock, language: str) -> list[CodeBlock]:
 
 def _holds_blocks(block: CodeBlock, language: str) -> bool:
     return any(is_info(fence["words"]) for fence in fences_in(block.code, language))
-
-
-def _parses(text: str) -> bool:
-    try:
-        tree_of(text)
-    except UNPARSABLE:
-        return False
-    return True
-
-
-def _is_one_fence_off(found: list[CodeBlock], language: str) -> bool:
-    """Whether a block is not closed, or one without a tag holds a fence with a tag."""
-    return any(not b.closed or (not b.tag and _holds_blocks(b, language)) for b in found)
 
 
 def _begun(text: str, found: list[CodeBlock], language: str, names: Sequence[str]) -> list[CodeBlock] | None:
@@ -187,7 +176,8 @@ def _begun(text: str, found: list[CodeBlock], language: str, names: Sequence[str
         return None
     if found[0].start < fence.start() and not FENCE_LINE.match(text, found[0].start):  # opened behind words
         return None
-    one_off, above, word = _is_one_fence_off(found, language), text[: fence.start()], fence["words"].strip()
+    one_off = any(not b.closed or (not b.tag and _holds_blocks(b, language)) for b in found)
+    above, word = text[: fence.start()], fence["words"].strip()
     code, alone = _code_in(above, language)
     if names:
         counts = bool(code) and not made_in(code, language).isdisjoint(names)

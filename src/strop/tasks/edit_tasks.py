@@ -122,7 +122,7 @@ def _repair(task: Task) -> _Change:
     if not task.reference.strip() or task.check.answer == "label":
         raise Unfit("it has no right program (`reference`)")
     family = "fix-compile" if task.metadata.get("error_code") else "repair"
-    path = _path(task)
+    path = solution_of(task)
     return _Change(family, task.statement, path, _ended(broken), _ended(task.reference), task.check)
 
 
@@ -139,7 +139,7 @@ def _infilled(task: Task, prefix: str, suffix: str, *, marked: bool) -> _Change:
     what = f"the function `{name}`" if name else "this code"
     statement = f"Complete {what}." + ("" if marked else " A part of it is missing.")
     before = _ended(before) if suffix else before
-    return _Change("infill", statement, _path(task), before, _ended(task.reference), task.check)
+    return _Change("infill", statement, solution_of(task), before, _ended(task.reference), task.check)
 
 
 def _at_line_ends(prefix: str, middle: str, suffix: str) -> tuple[str, str]:
@@ -163,7 +163,7 @@ def _fix(task: Task) -> _Change:
     meaning = (task.metadata.get("choices") or {}).get(check.expected, "")
     weakness = f"{check.expected} ({meaning})" if meaning else check.expected
     statement = f"This function has a weakness, {weakness}. Mend it."
-    return _Change("repair", statement, _path(task), _ended(texts[0]), _ended(texts[1]), None)
+    return _Change("repair", statement, solution_of(task), _ended(texts[0]), _ended(texts[1]), None)
 
 
 def _members(row: dict[str, Any]) -> tuple[str, str] | None:
@@ -181,7 +181,8 @@ def _is_fixed_member(task: Task) -> bool:
     return task.family == "vulnerability" and check is not None and check.expected == "safe"
 
 
-def _path(task: Task) -> str:
+def solution_of(task: Task) -> str:
+    """The file that a task without an edit asks for."""
     return f"solution.{ENDINGS.get(task.language, task.language)}"
 
 

@@ -1,14 +1,14 @@
 """Rows and tasks of a format: which adapter fits, its tasks read with one line for each bad row, and tasks written."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from strop.tasks import jsonl, parquet
 from strop.tasks.adapters import ADAPTERS, Adapter
-from strop.tasks.lines import Report, fail
+from strop.tasks.lines import Report, each_sound, fail
 from strop.tasks.row_limits import MAX_ROW, check_value, parse_json, size
 from strop.tasks.rows import Row, unknown
 from strop_verify.core.errors import UserError
@@ -63,7 +63,7 @@ def write_format(adapter: Adapter, tasks: Iterable[Task], path: Path, report: Re
     if adapter.write is None:
         written = ", ".join(sorted(name for name, other in ADAPTERS.items() if other.write))
         raise UserError(f"the format {adapter.name!r} is only read: write one of {written}")
-    rows = _written(adapter.write, tasks, report)
+    rows = each_sound(adapter.write, tasks, report)
     first = next(rows, None)
     if first is None:
         raise UserError(f"no task that the format {adapter.name!r} holds: nothing is written")
@@ -74,19 +74,6 @@ def write_format(adapter: Adapter, tasks: Iterable[Task], path: Path, report: Re
         return jsonl.write_rows(rows, path)
     texts = ({k: _text(v) if k in adapter.as_json else v for k, v in row.items()} for row in rows)
     return parquet.write_rows(texts, path)
-
-
-def _written(
-    write: Callable[[Task], dict[str, Any]], tasks: Iterable[Task], report: Report
-) -> Iterator[dict[str, Any]]:
-    """The rows of the tasks that a format holds; the others are reported."""
-    for task in tasks:
-        try:
-            row = write(task)
-        except UserError as error:
-            report(str(error))
-        else:
-            yield row
 
 
 def _text(value: Any) -> Any:

@@ -6,13 +6,14 @@ A name that ends in `.json` may also hold one JSON array of rows.
 import gzip
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import zstandard
 
-from strop.tasks.lines import Report, fail, read_lines
+from strop.tasks.lines import Report, each_sound, fail, read_lines
 from strop.tasks.row_limits import MAX_DEPTH, MAX_ROW, check_value, loads, parse_json, size
 from strop_verify.core import files
 from strop_verify.core.errors import UserError
@@ -34,17 +35,10 @@ def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str
     A bad line is reported, one line of text, and left out; without `report` the first one raises UserError. Bad are: no
     JSON object, a key given twice, not UTF-8, deeper than 100, half a surrogate pair, over 256 MiB, NaN and infinities.
     """
-    if ".json" in path.suffixes[-2:] and _starts_with_bracket(path):
+    if ".json" in path.suffixes[-2:] and next(read_lines(path), (0, b""))[1].lstrip()[:1] == b"[":
         yield from _array(path, report)
         return
-    for number, line in read_lines(path, report):
-        where = f"{path}:{number}"
-        try:
-            row = _object(line, where)
-        except UserError as error:
-            report(str(error))
-            continue
-        yield where, row
+    yield from each_sound(partial(_row, path), read_lines(path, report), report)
 
 
 def write_tasks(tasks: Iterable[Task], path: Path | str) -> int:
@@ -69,8 +63,9 @@ def _write_lines(lines: Iterable[str], path: Path | str) -> int:
     return count
 
 
-def _object(line: bytes, where: str) -> dict[str, Any]:
-    unusual: list[str] = []
+def _row(path: Path, numbered: tuple[int, bytes]) -> tuple[str, dict[str, Any]]:
+    number, line = numbered
+    where, unusual = f"{path}:{number}", list[str]()
 
     def constant(name: str) -> float:
         unusual.append(name)
@@ -83,13 +78,7 @@ def _object(line: bytes, where: str) -> dict[str, Any]:
         row = {key: value for key, value in row.items() if value == value}
     if unusual or b"\\ud" in line or b"\\uD" in line or line.count(b"[") + line.count(b"{") > MAX_DEPTH:
         check_value(row, f"{where}: bad JSON")
-    return row
-
-
-def _starts_with_bracket(path: Path) -> bool:
-    for _, line in read_lines(path):
-        return line.lstrip()[:1] == b"["
-    return False
+    return where, row
 
 
 def _array(path: Path, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -121,13 +110,9 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         yield file
 
 
-@contextmanager
-def _packed(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
-    with ExitStack() as stack:
-        packed: Any = raw
-        if suffix == ".gz":
-            packed = stack.enter_context(gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0))
-        elif suffix == ".zst":
-            writer = zstandard.ZstdCompressor(level=6, write_checksum=True).stream_writer(raw, closefd=False)
-            packed = stack.enter_context(writer)
-        yield cast(IO[bytes], packed)
+def _packed(raw: IO[bytes], suffix: str) -> AbstractContextManager[Any]:
+    if suffix == ".gz":
+        return gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0)
+    if suffix == ".zst":
+        return zstandard.ZstdCompressor(level=6, write_checksum=True).stream_writer(raw, closefd=False)
+    return nullcontext(raw)

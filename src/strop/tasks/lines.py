@@ -7,15 +7,17 @@ Windows' tools write it, is recognised by its first bytes and read as UTF-8.
 import codecs
 import gzip
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import zstandard
 
 from strop.tasks.row_limits import MAX_ROW, ZSTD_STEP, size
 from strop_verify.core.errors import UserError
 
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 Report = Callable[[str], None]
 """Takes one line about something that is left out."""
 
@@ -25,6 +27,17 @@ _BLOCK = 1 << 16
 def fail(message: str) -> None:
     """The report of readers that stop at the first bad row. Raises UserError."""
     raise UserError(message)
+
+
+def each_sound(make: Callable[[Given], Made], given: Iterable[Given], report: Report) -> Iterator[Made]:
+    """What `make` makes of each; one for which it raises UserError is reported and left out."""
+    for one in given:
+        try:
+            made = make(one)
+        except UserError as error:
+            report(str(error))
+        else:
+            yield made
 
 
 def read_lines(
@@ -37,8 +50,12 @@ def read_lines(
     A line of more than `limit` bytes is reported and skipped, never held. Damage is reported after the lines before it;
     a torn line is left out. Raises UserError for a file that cannot be opened.
     """
-    with _readable(path):
+    try:
         file = path.open("rb")
+    except FileNotFoundError as error:
+        raise UserError(f"no such file: {path}") from error
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
     damage = _Damage()
     with file:
         if path.suffix == ".gz":
@@ -60,16 +77,6 @@ class _Damage:
     """What ended a file early; empty where nothing did."""
 
     text = ""
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise UserError(f"no such file: {path}") from error
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 def _blocks(read: Callable[[int], bytes], damage: _Damage) -> Iterator[bytes]:

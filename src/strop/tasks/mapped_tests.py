@@ -24,6 +24,8 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.test_code import names_bound
 
 SUITE = "test_answer.py"
+_USUAL = {*sys.stdlib_module_names, "pytest", "hypothesis", "numpy", "pandas", "parameterized"}
+"""Modules that no suite imports the answer from."""
 
 
 def decoded(tests: Any) -> Any:
@@ -155,22 +157,18 @@ def can_fail(node: ast.AST) -> bool:
 def _refuse_idle(text: str, where: str, entry_point: str) -> None:
     """Raises UserError for one test of a list that calls the answer and asserts nothing."""
     try:
-        body = tree_of(text).body
+        tree = tree_of(text)
     except UNPARSABLE:  # a part of several lines; the whole is Python
         return
-    nodes = [node for statement in body for node in ast.walk(statement)]
-    idle = body and all(isinstance(statement, ast.Expr) for statement in body)
-    if not any(map(can_fail, nodes)) and idle and not _is_docstring(body) and not _calls_checker(body):
+    values = [statement.value for statement in tree.body if isinstance(statement, ast.Expr)]
+    idle = len(values) == len(tree.body) and not all(isinstance(value, ast.Constant) for value in values)
+    if idle and not any(map(can_fail, ast.walk(tree))) and not _calls_checker(values):
         raise UserError(f"{where} asserts nothing: {' '.join(text.split())[:60]!r}")
 
 
-def _is_docstring(body: Sequence[ast.stmt]) -> bool:
-    return all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for s in body)
-
-
-def _calls_checker(body: Sequence[ast.stmt]) -> bool:
+def _calls_checker(values: Sequence[ast.expr]) -> bool:
     """Whether it is a call of something like `check(f)` or `test_f()`, which asserts elsewhere."""
-    calls = [s.value.func for s in body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
+    calls = [value.func for value in values if isinstance(value, ast.Call)]
     names = [
         f.id if isinstance(f, ast.Name) else f.attr if isinstance(f, ast.Attribute) else "" for f in calls
     ]
@@ -221,7 +219,8 @@ def suite(code: str, tree: ast.Module, entry_point: str, where: str, reference: 
     return PytestCheck(path=f"{path}.py", files=files, tests=found)
 
 
-def _home(node: ast.stmt | ast.AST) -> str:
+def _home(node: ast.AST) -> str:
+    """The module that a statement imports, or imports from; "" for anything else."""
     if isinstance(node, ast.ImportFrom):
         return node.module or "" if not node.level else ""
     return node.names[0].name if isinstance(node, ast.Import) else ""
@@ -229,24 +228,9 @@ def _home(node: ast.stmt | ast.AST) -> str:
 
 def _module(tree: ast.Module, names: set[str]) -> str:
     """The module that the suite imports the answer from: one that nobody has, perhaps with the answer's names in it."""
-    homes = [
-        (
-            _home(node),
-            {alias.name for alias in node.names} if isinstance(node, ast.ImportFrom) else set[str](),
-        )
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom | ast.Import)
-    ]
-    foreign = [(home, got) for home, got in homes if home and home.isidentifier() and not _usual(home)]
-    found = [home for home, got in foreign if got & names or home in ("solution", "answer", "main", "code")]
-    return next(iter(found or [home for home, _ in foreign]), "")
-
-
-def _usual(home: str) -> bool:
-    return home in sys.stdlib_module_names or home in (
-        "pytest",
-        "hypothesis",
-        "numpy",
-        "pandas",
-        "parameterized",
-    )
+    foreign = [node for node in ast.walk(tree) if _home(node).isidentifier() and _home(node) not in _USUAL]
+    for node in foreign:
+        got = {alias.name for alias in node.names} if isinstance(node, ast.ImportFrom) else set[str]()
+        if got & names or _home(node) in ("solution", "answer", "main", "code"):
+            return _home(node)
+    return _home(foreign[0]) if foreign else ""

@@ -4,6 +4,7 @@ A data set is hostile text: a few kilobytes can unpack to gigabytes, and bracket
 """
 
 import json
+import re
 import tomllib
 import zlib
 from collections.abc import Callable
@@ -20,6 +21,7 @@ ZSTD_STEP = 1 << 11
 """Compressed bytes taken at once: zstandard packs up to 128 KiB into 4 bytes, so these unpack to 64 MiB at most."""
 MAX_DEPTH = 100
 """Deepest nesting of JSON values that a task may hold."""
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def inflate(data: bytes, where: str, limit: int = MAX_ROW) -> bytes:
@@ -96,12 +98,12 @@ def check_value(value: Any, where: str) -> None:
         deeper: list[Any] = []
         for item in level:
             if isinstance(item, dict):
-                deeper.extend(item.keys())
-                deeper.extend(item.values())
+                deeper += [*item, *item.values()]
             elif isinstance(item, list | tuple):
-                deeper.extend(item)
+                deeper += item
             elif isinstance(item, str):
-                _refuse_surrogates(item, where)
+                if not item.isascii() and _SURROGATE.search(item):
+                    raise UserError(f"{where}: half of a surrogate pair in a string")
             elif isinstance(item, float) and (item != item or item in (float("inf"), float("-inf"))):
                 raise UserError(f"{where}: the number {item} is no JSON value")
         level, depth = deeper, depth + 1
@@ -127,14 +129,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def size(count: int) -> str:
     """A number of bytes, for people."""
     return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count} bytes"
-
-
-def _refuse_surrogates(text: str, where: str) -> None:
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise UserError(f"{where}: half of a surrogate pair in a string") from error
 
 
 def _refuse(constant: str) -> Any:

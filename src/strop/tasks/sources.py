@@ -14,7 +14,7 @@ from strop.tasks import (
 )
 from strop.tasks.adapters import ADAPTERS, Adapter
 from strop.tasks.formats import guessed, tasks_of
-from strop.tasks.lines import Report, fail
+from strop.tasks.lines import Report, each_sound, fail
 from strop.tasks.rows import Row, check_columns, mapped_task, suggestion
 from strop_verify.core.errors import UserError
 from strop_verify.core.registry import Registry
@@ -82,7 +82,7 @@ def iter_tasks(
         if adapter:
             raise UserError(f"{source!r} takes no column mapping: its format says what the columns are")
         check_columns(columns)
-        return _mapped(rows, columns, report)
+        return each_sound(lambda one: mapped_task(one[1], columns, one[0]), rows, report)
     if adapter is None:
         parts = row_sources.parts(source)
         return chain.from_iterable(
@@ -170,16 +170,6 @@ def _guessed(place: str, report: Report, on_guess: Report | None) -> Iterator[Ta
     if on_guess and adapter.name != "strop":
         on_guess(f"{place}: read as format {adapter.name!r} ({adapter.about})")
     return tasks_of(adapter, rows, report)
-
-
-def _mapped(rows: Iterable[tuple[str, Row]], columns: Mapping[str, str], report: Report) -> Iterator[Task]:
-    for where, row in rows:
-        try:
-            task = mapped_task(row, columns, where)
-        except UserError as error:
-            report(str(error))
-            continue
-        yield task
 
 
 def _unknown(source: str) -> UserError:

@@ -105,15 +105,12 @@ def similar_pairs(sets: Sequence[frozenset[str]], threshold: float) -> Iterator[
         prefix = _rarest(current, counts, threshold)
         candidates = sorted({a for item in prefix for a in index[item]})
         for a in candidates:
-            shared = len(current & sets[a]) if _sizes_fit(len(current), len(sets[a]), threshold) else 0
+            less, more = sorted((len(current), len(sets[a])))
+            shared = len(current & sets[a]) if less >= threshold * more else 0
             if shared and shared >= threshold * (len(current) + len(sets[a]) - shared):
                 yield a, b
         for item in prefix:
             index[item].append(b)
-
-
-def _sizes_fit(one: int, other: int, threshold: float) -> bool:
-    return min(one, other) >= threshold * max(one, other)
 
 
 def similar_across(

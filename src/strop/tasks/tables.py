@@ -8,6 +8,7 @@ import ast
 import csv
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -82,10 +83,8 @@ def _value(cell: str) -> Any:
     text = cell.strip()
     if text[:1] + text[-1:] not in ("[]", "{}"):
         return cell
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
     try:
         value = ast.literal_eval(text)
         return json.loads(json.dumps(value)) if isinstance(value, list | dict) else cell

@@ -45,18 +45,12 @@ def each(recipe: Recipe) -> dict[str, Recipe]:
     """{name: the recipe with one task set alone, with its rewards and stop strings}; "" is the name of an only one."""
     if isinstance(recipe.tasks, TasksConfig):
         return {"": recipe}
-    return {
-        one.name: recipe.model_copy(
-            update={
-                "tasks": one,
-                "rewards": one.rewards or recipe.rewards,
-                "sampling": recipe.sampling.model_copy(
-                    update={"stop": recipe.sampling.stop if one.stop is None else one.stop}
-                ),
-            }
-        )
-        for one in recipe.tasks
-    }
+    found: dict[str, Recipe] = {}
+    for one in recipe.tasks:
+        stop = recipe.sampling.stop if one.stop is None else one.stop
+        changes = {"tasks": one, "rewards": one.rewards or recipe.rewards, "sampling.stop": stop}
+        found[one.name] = recipe.having(changes)
+    return found
 
 
 def sources_of(recipe: Recipe) -> str:
@@ -121,8 +115,7 @@ def split_tasks(recipe: Recipe, given: Sequence[Task] | None = None) -> tuple[li
             f"task {untested[0].id} ({untested[0].source or tasks_source(recipe)}) has no tests; add some"
         )
     most = recipe.task_set.max_tests
-    train = [task for task in tasks if task.split != "held-out"]
-    train = [at_most(task, most) for task in train] if most is not None else train
+    train = [at_most(task, most) for task in tasks if task.split != "held-out"]
     held_out = [task for task in tasks if task.split == "held-out"]
     if not train:
         raise UserError(
@@ -145,8 +138,7 @@ def chosen_tasks(recipe: Recipe, split: str, limit: int | None) -> tuple[list[Ta
         raise UserError(f"no task of {recipe.task_set.source!r} is in the split {split!r}; use --split all")
     window = recipe.evaluation.window
     found = windowed(tasks, window, f"the window of {recipe.task_set.source}:")
-    most = recipe.task_set.max_tests
-    kept = found.tasks if most is None else [at_most(task, most) for task in found.tasks]
+    kept = [at_most(task, recipe.task_set.max_tests) for task in found.tasks]
     chosen = sorted(kept, key=lambda task: task.id)[:limit] if limit else kept
     if window.is_open:
         return chosen, None
@@ -223,13 +215,13 @@ def extra_tasks(recipe: Recipe, check: ExtraEvaluation) -> list[Task]:
     return windowed(tasks, check.window, f"window of evaluation.extra {check.name}").tasks[: check.limit]
 
 
-def at_most(task: Task, most: int) -> Task:
-    """The task with at most `most` tests, in order: those that the prompt shows, then the longest inputs.
+def at_most(task: Task, most: int | None) -> Task:
+    """The task with at most `most` tests, in order: those that the prompt shows, then the longest inputs; None: all.
 
     As in DeepCoder's rewards (at most 15): long inputs hold the corner cases and the slow ones. Of equal ones the first
     stay. Only tests that are data can be chosen: test code stays. `metadata["base_tests"]` counts the base tests left.
     """
-    kept = task.check.longest(most)
+    kept = None if most is None else task.check.longest(most)
     return task if kept is None else task.with_tests(kept)
 
 

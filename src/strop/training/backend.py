@@ -8,7 +8,7 @@ holds a shard needs the others. A checkpoint of any engine loads under every oth
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -315,17 +315,12 @@ def unadaptable(model: PreTrainedModel) -> list[str]:
     """
     linear = {module: name for name, module in model.named_modules() if isinstance(module, torch.nn.Linear)}
     called: set[str] = set()
-    hooks = [
-        module.register_forward_pre_hook(
-            lambda _module, _inputs, name=name: called.add(name.rpartition(".")[2])
-        )
-        for module, name in linear.items()
-    ]
-    try:
+    with ExitStack() as hooks:
+        for module in linear:
+            hooks.enter_context(
+                module.register_forward_pre_hook(lambda one, _: called.add(linear[one].rpartition(".")[2]))
+            )
         plain_logps(model, random_ids(model, PROMPT, 0), 1)
-    finally:
-        for hook in hooks:
-            hook.remove()
     every = [
         (name, module) for name, module in model.named_modules(remove_duplicate=False) if module in linear
     ]

@@ -87,10 +87,9 @@ class Overrides:
             return task_sets(recipe, say)
         if len({task.id for task in self.tasks}) < len(self.tasks) or not self.tasks:
             raise UserError("tasks is empty or has duplicates; pass each task once")
-        config = recipe.task_set.model_copy(update={"source": "given"})
-        recipe, tasks = recipe.model_copy(update={"tasks": config}), list(self.tasks)
+        recipe, tasks = recipe.having({"tasks.source": "given"}), list(self.tasks)
         if not all(task.split for task in tasks):
-            tasks = assign_splits(tasks, config.held_out_fraction)
+            tasks = assign_splits(tasks, recipe.task_set.held_out_fraction)
         return [TaskSet("", recipe, *split_tasks(recipe, tasks))]
 
 
@@ -210,8 +209,7 @@ def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -
         who = GUESS if getattr(playing, "guesses", False) else EXPERT
         return text
 
-    play = one.recipe.play.model_copy(update={"max_tokens": None})  # these are a model's tokens
-    recipe = one.recipe.model_copy(update={"play": play})
+    recipe = one.recipe.having({"play.max_tokens": None})  # these are a model's tokens
     player = dispatcher_of(recipe, ScriptedPolicy(answer), verifier, made, prompt=1 << 40)
     (rollout,) = player.play([task], 1, SamplingParams(max_tokens=1 << 20), seed=recipe.seed, tag="preflight")
     return rollout, who

@@ -119,9 +119,8 @@ def trained_control(
     )
     own, began = untrained_parts(recipe, parts, stack, start), clock()
     losses: list[float] = []
-    fit(
-        _with_steps(recipe, found["updates"]), own.backend.model, examples, lambda m: losses.append(m["loss"])
-    )
+    steps = recipe.having({"sft.steps": found["updates"]})
+    fit(steps, own.backend.model, examples, lambda metrics: losses.append(metrics["loss"]))
     return own, {**found, "seconds_training": clock() - began, "loss": losses[-1]}
 
 
@@ -156,13 +155,10 @@ def _updates(recipe: Recipe, parts: RunParts, examples: Sequence[Example], secon
     """Number of updates that fit into the seconds, at least one. The first one also proves how it computes."""
     clock, _ = _clock()
     times = [clock()]
-    fit(_with_steps(recipe, 2), parts.backend.model, examples, lambda metrics: times.append(clock()))
+    two = recipe.having({"sft.steps": 2})
+    fit(two, parts.backend.model, examples, lambda metrics: times.append(clock()))
     first, other = times[1] - times[0], times[2] - times[1]
     return 1 + max(0, int((seconds - first) / other))
-
-
-def _with_steps(recipe: Recipe, steps: int) -> Recipe:
-    return recipe.model_copy(update={"sft": recipe.sft.model_copy(update={"steps": steps})})
 
 
 def _examples(

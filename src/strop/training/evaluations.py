@@ -67,21 +67,14 @@ class Evaluations:
         if parts.held_out:
             done[""] = self._one(name, "held-out", parts.play, parts.held_out, self._recipe)
             if name == "before" and config.room > 1:
-                self._one(ROOM, "held-out", parts.play, parts.held_out, self._with_room())
+                most = self._recipe.sampling.max_tokens * config.room
+                roomy = self._recipe.having({"evaluation.samples": 0, "sampling.max_tokens": most})
+                self._one(ROOM, "held-out", parts.play, parts.held_out, roomy)
         for check in config.extra if extra else ():
             done[check.name] = self._extra(name, check, parts)
         if extra:
             self._whole = self.seconds - started
         return done
-
-    def _with_room(self) -> Recipe:
-        recipe = self._recipe
-        most = recipe.sampling.max_tokens * recipe.evaluation.room
-        changes = {
-            "evaluation": recipe.evaluation.model_copy(update={"samples": 0}),
-            "sampling": recipe.sampling.model_copy(update={"max_tokens": most}),
-        }
-        return recipe.model_copy(update=changes)
 
     def during(self, step: int) -> dict[str, Any]:
         """The numbers for the metrics of a step (from 1) if an evaluation follows it, else {}."""
@@ -90,7 +83,7 @@ class Evaluations:
             return {}
         parts.publish(step)
         changes = {"samples": config.every_samples, "k": [1], "greedy": config.every_samples == 0}
-        recipe = self._recipe.model_copy(update={"evaluation": config.model_copy(update=changes)})
+        recipe = self._recipe.having({"evaluation": config.having(changes)})
         result = self._one(step_name(step), "", parts.play, some(parts.held_out, config), recipe)
         return {
             **rates_json({key: e for key in result.keys if (e := result.estimate(key)) is not None}),
@@ -124,18 +117,17 @@ class Evaluations:
         recipe = self._recipe
         own = parts.play.player
         if isinstance(recipe.tasks, list):
-            recipe = recipe.model_copy(update={"tasks": TasksConfig()})
+            recipe = recipe.having({"tasks": TasksConfig()})
         unbounded = replace(own.limits, prompt=PlayLimits.prompt)
         environment = played_by(recipe, check.style, kind=parts.given.environment)
         play = replace(parts.play, player=own.copy_with(own.policy, environment, unbounded))
         settings = check.model_dump(include={"samples", "temperature", "k", "greedy"})
-        answers: dict[str, Any] = {"max_tokens": check.max_tokens} if check.max_tokens else {}
-        changed = {
-            "evaluation": recipe.evaluation.model_copy(update=settings),
-            "sampling": recipe.sampling.model_copy(update=answers),
-        }
+        most = check.max_tokens or recipe.sampling.max_tokens
+        recipe = recipe.having(
+            {"evaluation": recipe.evaluation.having(settings), "sampling.max_tokens": most}
+        )
         tasks = extra_tasks(self._recipe, check)
-        return self._one(f"{name}-{check.name}", check.name, play, tasks, recipe.model_copy(update=changed))
+        return self._one(f"{name}-{check.name}", check.name, play, tasks, recipe)
 
     def _one(
         self, name: str, what: str, play: DistributedRollouts, tasks: Sequence[Task], recipe: Recipe

@@ -8,7 +8,7 @@ same ones.
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
 from strop.policies import release_memory
 from strop.rewards.rubric import RubricBySet, WeightedRubric
+from strop.rollouts.admission import Clock
 from strop.rollouts.dispatcher import Dispatcher
 from strop.rollouts.groups import MixedStream, Stream, TaskShare, fill_step, play_groups
 from strop.rollouts.process import with_steps
@@ -42,16 +43,12 @@ class StepGroups:
 
     played  all groups
     learnt  indices in `played` of those to learn from
-    sampling, ..., tools  wall seconds as in `rollouts.admission.Clock`; rollouts: the whole time
+    spent   wall seconds by activity; rollouts: the whole time
     """
 
     played: list[Group]
     learnt: list[int]
-    sampling: float = 0.0
-    verifying: float = 0.0
-    rewards: float = 0.0
-    starting: float = 0.0
-    tools: float = 0.0
+    spent: Clock = field(default_factory=Clock)
     rollouts: float = 0.0
 
 
@@ -285,4 +282,4 @@ class TaskFeed(Feed):
             learnt, played = fill_step(play, self._stream, recipe, number)
         places, seconds = [played.index(group) for group in learnt], time.perf_counter() - started
         self.played_seconds += seconds
-        return StepGroups(played, places, *self._play.player.clock.take(), seconds)
+        return StepGroups(played, places, self._play.player.clock.take(), seconds)

@@ -47,15 +47,12 @@ class Head:
         if type(head) is not torch.nn.Linear:
             return None
         found: list[torch.Tensor] = []
-        hook = head.register_forward_hook(lambda _module, _inputs, out: found.append(out))
-        try:
+        with head.register_forward_hook(lambda _module, _inputs, out: found.append(out)):
             words = min(
                 len(head.weight), getattr(model.config.get_text_config(), "vocab_size", len(head.weight))
             )
             ids = torch.linspace(3, words - 1, 24, device=head.weight.device).long()
             logits = model(input_ids=ids[None], use_cache=False).logits.double()
-        finally:
-            hook.remove()
         if len(found) != 1 or found[0].shape != logits.shape:
             return None
         plain = found[0].double()

@@ -142,11 +142,8 @@ def _embedded(model: PreTrainedModel) -> Iterator[list[tuple[torch.Tensor, torch
         found.append((inputs[0], out.detach().requires_grad_()))
         return found[-1][1] * 1  # some models change it in place
 
-    hook = model.get_input_embeddings().register_forward_hook(gather)
-    try:
+    with model.get_input_embeddings().register_forward_hook(gather):
         yield found
-    finally:
-        hook.remove()
 
 
 def _slopes(values: torch.Tensor, inputs: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:

@@ -7,7 +7,7 @@ processes run this loop; only rank 0 writes. Groups come from a feed, which may 
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -270,11 +270,7 @@ class Loop:
         """The grader's error rate, times and, if groups may be stale, their age and how many were too old."""
         found = {
             "error_rate": self._errors.count(groups.played),
-            "seconds_sampling": groups.sampling,
-            "seconds_verifying": groups.verifying,
-            "seconds_rewards": groups.rewards,
-            "seconds_starting": groups.starting,
-            "seconds_tools": groups.tools,
+            **{f"seconds_{part}": seconds for part, seconds in asdict(groups.spent).items()},
             "seconds_rollouts": groups.rollouts,
         }
         try:

@@ -2,7 +2,7 @@
 
 import math
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -153,7 +153,7 @@ def _remedy(recipe: Recipe, shape: ModelShape, device: Device) -> str:
     """Settings that make the run fit, cheapest first; those that save under 2 % are left out."""
     now, words = recipe, list[str]()
     for key, value in _ways(recipe, device, device.plans(recipe, shape)[0]):
-        changed, before = _with(now, key.split("."), value), device.takes(now, shape)
+        changed, before = now.having({key: value}), device.takes(now, shape)
         if (takes := device.takes(changed, shape)) > 0.98 * before:
             continue
         now = changed
@@ -180,11 +180,6 @@ def _ways(recipe: Recipe, device: Device, plan: DevicePlan) -> Iterator[tuple[st
     if device.gpu or device.bfloat16:
         yield "model.dtype", "bfloat16"
         yield "model.quantization", "nf4"
-
-
-def _with(section: Any, path: Sequence[str], value: Any) -> Any:
-    new = value if len(path) == 1 else _with(getattr(section, path[0]), path[1:], value)
-    return section.model_copy(update={path[0]: new})
 
 
 def gpus_here() -> list[int]:

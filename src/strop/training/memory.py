@@ -276,8 +276,7 @@ def _warm_start(recipe: Recipe, shape: ModelShape, types: _Types, adam: float) -
     """
     if not (recipe.sft.warm_start and recipe.model.lora.rank):
         return {}
-    model = recipe.model.model_copy(update={"lora": LoraConfig()})
-    whole = recipe.model_copy(update={"model": model})
+    whole = recipe.having({"model.lora": LoraConfig()})
     moments = {"Adam of the warm start": _held(whole, shape, types)["Adam"] - adam}
     return moments | _updating(whole, shape, types)
 

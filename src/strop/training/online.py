@@ -36,7 +36,7 @@ from strop.reports.run_folder import CHECKPOINTS, record_file
 from strop.training import checkpoints
 from strop.training.feed import Feed, StepGroups
 from strop.training.setup import RunParts
-from strop.training.simulated_users import SimulatedUsers
+from strop.training.simulated_users import play_round
 from strop.training.watch import longest_wait
 from strop_verify.core import files
 from strop_verify.core.edit_events import SuggestedEdit, read_events, read_suggestions
@@ -157,8 +157,8 @@ class EditEventFeed(Feed):
                 raise UserError(f"{self._log} lacks suggestion {missing[0]}, which round {number} used")
             return [known[one] for one in wanted]
         if online.user != "log":
-            users = SimulatedUsers(self._recipe, self._parts)
-            users.play(number, digest, self._folder / EVENTS / f"round-{number}.jsonl")
+            log = self._folder / EVENTS / f"round-{number}.jsonl"
+            play_round(self._recipe, self._parts, number, digest, log)
         used, most, waiting = set(self._used), len(self._again) + online.batch, False
         with PROGRESS.at("waiting for suggestions", most=_PATIENT):
             while True:

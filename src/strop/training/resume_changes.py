@@ -58,8 +58,7 @@ def note_changes(
     files.append_line(folder / CHANGES, files.json_line(line))
     place = load_recipe([folder / RECIPE]).run.dir
     with files.atomic(folder / RECIPE) as file:
-        there = recipe.run.model_copy(update={"dir": place})
-        file.write(dump_recipe(recipe.model_copy(update={"run": there})).encode())
+        file.write(dump_recipe(recipe.having({"run.dir": place})).encode())
     for key, (before, now) in changes.items():
         say(f"from step {done + 1} on {key} is {now}, not {before}")
     if "optim.steps" not in changes:

@@ -6,6 +6,7 @@ second term as in arXiv 2312.09244. Each answer of a task is computed once and c
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -110,9 +111,7 @@ def fit(recipe: Recipe, judge: RewardModel, examples: Sequence[Compared], show: 
             total, right = total + float(loss.detach()) / len(batch), right + ranked / len(batch)
         return {"loss": total, "accuracy": right}
 
-    def seed(step: int, left: int) -> int:
-        return derive_seed(recipe.seed, "reward", step, left)
-
+    seed = partial(derive_seed, recipe.seed, "reward")
     fit_examples(recipe, config, model, examples, learn, show, seed=seed)
 
 

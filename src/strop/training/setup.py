@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -90,8 +90,7 @@ def set_up(
     tokenizer = tokenizer_of(recipe)
     environment = environment_of(sets, given.environment)
     sets, _ = prompts_that_fit(sets, given, tokenizer, lambda text: None)
-    verifier = open_configured(recipe.sandbox, recipe.verifier)
-    stack.callback(verifier.close)
+    verifier = stack.enter_context(closing(open_configured(recipe.sandbox, recipe.verifier)))
     backend = load_backend(recipe, ranks, ends=tokenizer.eos_ids, folder=warm)
     policy = open_trainable(recipe, backend.model)
     stack.callback(getattr(policy, "close", lambda: None))

@@ -30,11 +30,8 @@ class Calendar(World):
     @staticmethod
     def draw(r: Random) -> Drawn:
         """A meeting of three at their first free hour."""
-        people, (title, *titles), seats = (
-            some(r, "people", 6),
-            some(r, "things", 11),
-            r.sample(range(3, 12), 4),
-        )
+        people, (title, *titles) = some(r, "people", 6), some(r, "things", 11)
+        seats = r.sample(range(3, 12), 4)
         rooms = {room: {"seats": seats.pop()} for room in some(r, "colours", 4)}
         world = Calendar({"rooms": rooms, "people": people, "meetings": {}})
         for other in titles:
@@ -173,11 +170,8 @@ class Notes(World):
             texts = {str(n): " ".join(some(r, "things", 3)) for n in range(1, r.randint(4, 7))}
             history[note] = {n: {"by": r.choice(people), "text": text} for n, text in texts.items()}
             notes[note] = {"version": len(texts), "text": texts[str(len(texts))]}
-        (note, other), line, who = (
-            r.sample([*notes], 2),
-            r.choice(["seen", "done", "call back"]),
-            r.choice(people),
-        )
+        note, other = r.sample([*notes], 2)
+        line, who = r.choice(["seen", "done", "call back"]), r.choice(people)
         number = max(map(int, those(history[note], by=who)), default=0)
         need(number > 1, "there is no change to undo")
         newest, others = len(history[note]), len(history[other])

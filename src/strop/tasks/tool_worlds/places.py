@@ -87,11 +87,8 @@ class Parking(World):
     @staticmethod
     def draw(r: Random) -> Drawn:
         """A car with one or two behind it, which have to come back."""
-        cars, (lane, aside, other), place = (
-            r.sample(some(r, "M", 8), 8),
-            some(r, "colours", 3),
-            r.randint(1, 2),
-        )
+        cars = r.sample(some(r, "M", 8), 8)
+        (lane, aside, other), place = some(r, "colours", 3), r.randint(1, 2)
         lanes = {lane: cars[:4], aside: cars[4:6], other: cars[6:]}
         car, behind = cars[place], cars[place + 1 : 4]
         plan = [*(("move", one, aside) for one in behind[::-1]), ("leave", car)]

@@ -30,12 +30,8 @@ class Bank(World):
     @staticmethod
     def draw(r: Random) -> Drawn:
         """A payment for which money has to be changed."""
-        people, names, accounts, of = (
-            some(r, "people", 4),
-            some(r, "A", 12),
-            Part(),
-            dict[tuple[str, str], str](),
-        )
+        people, names = some(r, "people", 4), some(r, "A", 12)
+        accounts, of = Part(), dict[tuple[str, str], str]()
         for owner, money in r.sample(
             [(owner, m) for owner in people for m in ("mark", "ducat", "crown")], 12
         ):
@@ -253,12 +249,8 @@ class Library(World):
     @staticmethod
     def draw(r: Random) -> Drawn:
         """A member who is late and owes something."""
-        (title, *titles), people, today, members = (
-            some(r, "things", 7),
-            some(r, "people", 4),
-            r.randint(60, 90),
-            Part(),
-        )
+        (title, *titles), people = some(r, "things", 7), some(r, "people", 4)
+        today, members = r.randint(60, 90), Part()
         for name in people:
             lent = {one: today - r.randint(3, 30) for one in r.sample(titles, 3)}
             members[name] = {"owes": r.choice([0, 2, 6]), "books": lent}

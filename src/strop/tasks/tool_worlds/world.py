@@ -160,13 +160,11 @@ def read_calls(answer: str) -> list[Call]:
     need(0 < len(lines) <= MOST_CALLS, f"more than {MOST_CALLS} calls, or than {MAX_ANSWER} characters")
     found = list[Call]()
     for number, line in enumerate(lines, 1):
-        try:
+        with suppress(ValueError, RecursionError):
             match json.loads(line):
                 case {"name": str(name), "arguments": dict(arguments)}:
                     found.append((name, arguments))
                     continue
-        except (ValueError, RecursionError):
-            pass
         raise ValueError(f'line {number} is no call; write {{"name": ..., "arguments": {{...}}}}')
     return found
 

@@ -32,6 +32,15 @@ class Section(BaseModel):
             raise PydanticCustomError("complaints", "{text}", {"text": text, "complaints": found})
         return self
 
+    def having(self, changes: Mapping[str, Any]) -> Self:
+        """A copy with these values by dotted key, which are not checked."""
+        made = self
+        for key, value in changes.items():
+            name, _, inner = key.partition(".")
+            new = getattr(made, name).having({inner: value}) if inner else value
+            made = made.model_copy(update={name: new})
+        return made
+
 
 def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Nested data in which `above` wins: mappings are merged, anything else is replaced as a whole."""
