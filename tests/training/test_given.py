@@ -115,7 +115,7 @@ def test_given_tasks_without_a_held_out_one_are_split_as_those_of_a_source(
     (found,) = Overrides(bare).sets(recipe, lambda text: None)
     assert {t.id for t in found.held_out} == {t.id for t in loaded if t.split == "held-out"} != set()
     assert {t.id for t in found.train} == {t.id for t in loaded if t.split == "train"}
-    with pytest.raises(UserError, match="given twice"):
+    with pytest.raises(UserError, match="has duplicates"):
         Overrides([*bare, bare[0]]).sets(recipe, lambda text: None)
     two = (
         "[{name: a, source: python-functions, levels: [1]}, {name: b, source: python-functions, levels: [2]}]"
