@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from strop_verify.attacks.suite import Attack, Trial
 
 
-_WIDTH = 160
-"""Columns of the tables where there is no terminal."""
-
-
 @dataclass(frozen=True)
 class ChosenAttacks:
     """Which attacks are tried, and in which jails."""
@@ -263,32 +259,29 @@ def _write(
 
 
 def _report(rows: "list[Row]", ours: "list[Row]", verbose: bool) -> None:
-    from rich.console import Console
-
-    from strop.attack.table import compared, details, overview
+    from strop.attack.table import compared, console, details, overview
     from strop_verify.attacks.bench import counts
 
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH)
+    out = console()
     bad = [r for r in rows if not r.good]
     if verbose or bad:
-        console.print(details(rows if verbose else bad))
-    console.print(overview(rows))
+        out.print(details(rows if verbose else bad))
+    out.print(overview(rows))
     theirs = [r for r in rows if r not in ours]
     if theirs:
-        console.print(compared(ours, theirs))
+        out.print(compared(ours, theirs))
     print(", ".join(f"{count} {what.replace('_', ' ')}" for what, count in counts(ours).items()))
     if any(not r.good for r in ours):
         raise Exit(1)
 
 
 def _list(chosen: "Sequence[Attack]") -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    table = Table(header_style="bold")
-    for column in ("attack", "family", "task", "stopped by", "tries"):
-        table.add_column(column)
+    from strop.attack.table import console
+
+    table = Table("attack", "family", "task", "stopped by", "tries", header_style="bold")
     for one in chosen:
         table.add_row(one.id, one.family, one.task, one.layer, one.tries)
-    Console(width=None if sys.stdout.isatty() else _WIDTH).print(table)
+    console().print(table)
     print(f"{len(chosen)} attacks")

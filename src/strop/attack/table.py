@@ -1,16 +1,26 @@
 """The results as a rich table for the terminal and a Markdown table for docs/attacks.md."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from strop_verify.attacks.bench import Row, counts
 from strop_verify.attacks.suite import FAMILIES, Attack
 from strop_verify.core.text import printable
+
+_WIDTH = 160
+"""Columns where there is no terminal."""
+
+
+def console() -> Console:
+    """The console for tables."""
+    return Console(width=None if sys.stdout.isatty() else _WIDTH)
 
 
 def overview(rows: Sequence[Row]) -> Table:
