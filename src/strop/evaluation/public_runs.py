@@ -124,7 +124,7 @@ def public_runs(
                 key,
                 verifier.submit(public, answer) if public else None,
                 verifier.submit(behaviour, wrapped) if behaviour else None,
-                _tests(public),
+                len(public.check.effective().single_tests()) if public else 0,
                 behaviour.test_count if behaviour else 0,
             )
 
@@ -197,10 +197,6 @@ def _wrapped(public: Task, answer: str) -> str:
     check = public.check
     preamble = check.preamble if isinstance(check, CasesCheck | AssertsCheck) else ""
     return f"NAME = {check.function!r}\nCODE = {below(preamble, answer)!r}\n{_CODE}"
-
-
-def _tests(public: Task | None) -> int:
-    return len(public.check.effective().single_tests()) if public else 0
 
 
 def _passed(verdict: Verdict, count: int) -> list[bool]:

@@ -83,12 +83,18 @@ def topic_table(results: Mapping[str, Evaluation]) -> Table | None:
     return table
 
 
-def show(*tables: Table | None, file: IO[str] | None = None, width: int = PLAIN_WIDTH) -> None:
-    """Prints tables: with colour on a terminal, else as plain text of up to `width` columns that is never wrapped."""
+def console_of(file: IO[str] | None, width: int = PLAIN_WIDTH) -> Console:
+    """A console for a file, stdout by default; plain and of `width` columns unless it is a terminal."""
     file = file or sys.stdout
     console = Console(file=file, highlight=False)
-    if not console.is_terminal:
-        console = Console(file=file, highlight=False, width=width, color_system=None)
+    if console.is_terminal:
+        return console
+    return Console(file=file, highlight=False, width=width, color_system=None)
+
+
+def show(*tables: Table | None, file: IO[str] | None = None, width: int = PLAIN_WIDTH) -> None:
+    """Prints tables: with colour on a terminal, else as plain text of up to `width` columns that is never wrapped."""
+    console = console_of(file, width)
     for table in filter(None, tables):
         if not console.is_terminal:
             table.box = box.ASCII2
@@ -153,10 +159,10 @@ def difference_text(difference: Difference | None, gap: str = " ") -> Text:
     return text.append(f"[{difference.low:+.3f}, {difference.high:+.3f}]", style="dim")
 
 
-def _number(value: float | None, unit: str = "") -> Text:
+def _number(value: float | None) -> Text:
     if value is None:
         return Text("-", style="dim")
-    return Text(f"{100 * value:.1f} %" if unit else f"{value:.3f}" if value <= 1 else f"{value:.1f}")
+    return Text(f"{value:.3f}" if value <= 1 else f"{value:.1f}")
 
 
 def _mean(values: Mapping[str, float]) -> float | None:
