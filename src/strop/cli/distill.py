@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from typer import Option
 
-from strop.cli.options import Plain, Recipes
+from strop.cli.options import DryRun, Plain, Recipes
 from strop.cli.train import train
 from strop_verify.core.errors import UserError
 
@@ -31,9 +31,7 @@ def distill(
             "--with-rewards", help="also learn from the recipe's rewards, which are otherwise only logged"
         ),
     ] = False,
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="check everything that a run needs, then stop")
-    ] = False,
+    dry_run: DryRun = False,
     plain: Plain = False,
 ) -> None:
     """Train a recipe's model towards a teacher on its own samples (grpo.teacher)."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from strop.cli.options import AnyRecipes, Plain, recipe_of
+from strop.cli.options import AnyRecipes, DryRun, Plain, recipe_of
 from strop_verify.core.errors import StropError, UserError
 
 if TYPE_CHECKING:
@@ -28,10 +28,7 @@ def train(
     print_config: Annotated[
         bool, Option("--print-config", help="print the resolved recipe and stop")
     ] = False,
-    dry_run: Annotated[
-        bool,
-        Option("--dry-run", help="check everything that a run needs, then stop"),
-    ] = False,
+    dry_run: DryRun = False,
     controls: Annotated[
         str, Option(help="controls at equal compute to compare the run with: some of " + ",".join(CONTROLS))
     ] = "",
