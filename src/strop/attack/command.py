@@ -1,7 +1,6 @@
 """`strop attack`: hostile answers against the grader that training uses, or against another grader."""
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Exit, Option
 
 from strop.attack.foreign_tasks import ForeignTasks, attack_tasks
-from strop.cli.options import grouped
+from strop.cli.options import grouped, say
 from strop_verify.core.errors import SandboxError, UserError
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def attack(
             trials, graders = _fitting(known.name, trials, canaries), [graders[-1], known]
             known.prepare(trials)
         elif grader is not None:
-            print(f"warning: {grader} runs hostile code with your rights, without a jail", file=sys.stderr)
+            say(f"warning: {grader} runs hostile code with your rights, without a jail")
             trials = [one for one in trials if one.harmless]
             graders = [graders[-1], Foreign(grader)]
         rows = [row for each in graders for row in _run(each, trials, canaries, wanted.grace)]

@@ -39,13 +39,6 @@ def distill(
         raise UserError(
             "name a teacher with --teacher, or let the policy teach itself: --shows reference or feedback"
         )
-    words = [
-        f"grpo.teacher.shows={shows}",
-        f"grpo.teacher.rewards={str(with_rewards).lower()}",
-        "grpo.refill=false",
-    ]
-    if teacher is not None:
-        words.append(f"grpo.teacher.name={teacher}")
-    if url is not None:
-        words.append(f"grpo.teacher.url={url}")
-    train([*words, *recipe], dry_run=dry_run, plain=plain)
+    given = {"shows": shows, "rewards": str(with_rewards).lower(), "name": teacher, "url": url}
+    words = [f"grpo.teacher.{key}={value}" for key, value in given.items() if value is not None]
+    train([*words, "grpo.refill=false", *recipe], dry_run=dry_run, plain=plain)

@@ -4,7 +4,6 @@ An import ends with a table: what came in, how strong its checks are, what was l
 """
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -241,7 +240,7 @@ def _counted(tasks: "Iterable[Task]", source: str, log: Log) -> "Iterator[Task]"
         log.came_in(task)
         yield task
         if number % _EVERY == 0:
-            print(f"{number} tasks", file=sys.stderr)
+            say(f"{number} tasks")
     if not number:
         why = "every row was left out" if log.count else "it is empty, or a filter leaves nothing"
         raise UserError(f"no task came through from {source!r}: {why}")

@@ -3,7 +3,6 @@
 import os
 import shlex
 import signal
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from strop.cli.options import AnyRecipes, DryRun, Plain, recipe_of
+from strop.cli.options import AnyRecipes, DryRun, Plain, recipe_of, say
 from strop_verify.core.errors import StropError, UserError
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
         except SystemExit as stop:
             if main and stop.code in (128 + signal.SIGTERM, 128 + signal.SIGHUP):
                 with suppress(OSError):  # the terminal may be gone
-                    print(f"terminated; {_how_to_resume(folder)}", file=sys.stderr, flush=True)
+                    say(f"terminated; {_how_to_resume(folder)}")
             raise
         except Exception as error:
             if isinstance(error, StropError):

@@ -78,7 +78,8 @@ def topic_table(results: Mapping[str, Evaluation]) -> Table | None:
     table = new_table("by topic", "topic", "tasks", *(f"{name} {key}" for name, key in columns))
     for topic in first.topics:
         tasks = sum(t.topic == topic for t in first.counts)
-        cells = [_number(_mean(results[name].values(key, topic))) for name, key in columns]
+        values = [results[name].values(key, topic).values() for name, key in columns]
+        cells = [_number(sum(known) / len(known) if known else None) for known in values]
         table.add_row(Text(printable(topic or NO_TOPIC)), Text(str(tasks)), *cells)
     return table
 
@@ -163,7 +164,3 @@ def _number(value: float | None) -> Text:
     if value is None:
         return Text("-", style="dim")
     return Text(f"{value:.3f}" if value <= 1 else f"{value:.1f}")
-
-
-def _mean(values: Mapping[str, float]) -> float | None:
-    return sum(values.values()) / len(values) if values else None

@@ -76,7 +76,7 @@ def report(
     pages: list[dict[str, Any]] = []
     for number, folder in enumerate(folders):
         before = sum(page["total_rollouts"] for page in pages)
-        runs.append(PageRun(folder, str(number), lambda count, before=before: seen(before + count)))
+        runs.append(PageRun(folder, str(number), _after(before, seen)))
         pages.append(runs[-1].page(math.inf))
     tell_apart(pages)
     page = _Page(runs, pages, rollouts, seed)
@@ -88,6 +88,10 @@ def report(
     named = [(one["folder"], problem) for one in pages for problem in one["state"]["problems"]]
     problems = [problem if folder in problem else f"{folder}: {problem}" for folder, problem in named]
     return WrittenReport(target, len(text.encode()), page.embedded, page.rollouts, problems)
+
+
+def _after(before: int, seen: Callable[[int], None]) -> Callable[[int], None]:
+    return lambda count: seen(before + count)
 
 
 class _Page:
