@@ -168,7 +168,7 @@ def evaluate(
         k=list(k),
         greedy=greedy,
         outcomes=dict(sorted((sampled.outcomes + best.outcomes).items())),
-        tokens_mean=shown.tokens / max(1, shown.outcomes.total()),
+        tokens_mean=sum(shown.spent.values()) / max(1, shown.outcomes.total()),
         truncated_rate=shown.truncated / max(1, shown.outcomes.total()),
         seconds=time.perf_counter() - started,
         cpu_seconds=time.process_time() - cpu,
@@ -303,11 +303,6 @@ class _PlayTally:
             self._count_stages(task, verdict)
         elif not self.cause:
             self.cause = verdict.detail or Outcome.ERROR.value
-
-    @property
-    def tokens(self) -> int:
-        """Total sampled tokens."""
-        return sum(self.spent.values())
 
     def _count_turns(self, rollout: Rollout) -> None:
         judged = [turn for turn in rollout.turns if turn.verdict is not None]

@@ -173,14 +173,8 @@ def _shown_alone(task: Task) -> Task:
 
 def _unjudged(rollout: Rollout) -> Rollout:
     turns = [Turn(prompt_ids=turn.prompt_ids, completion=turn.completion) for turn in rollout.turns]
-    return Rollout(
-        task_id=rollout.task_id,
-        index=rollout.index,
-        seed=rollout.seed,
-        prompt=rollout.prompt,
-        turns=turns,
-        answer=rollout.answer,
-    )
+    kept = rollout.model_dump(include={"task_id", "index", "seed", "prompt", "answer"})
+    return Rollout(**kept, turns=turns)
 
 
 def _behaviour(public: Task, inputs: int) -> Task | None:
