@@ -1,7 +1,6 @@
 """`strop attack`: hostile answers against the grader that training uses, or against another grader."""
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Exit, Option
 
 from strop.attack.foreign_tasks import ForeignTasks, attack_tasks
-from strop.cli.options import grouped
+from strop.cli.options import grouped, say
 from strop_verify.core.errors import SandboxError, UserError
 
 if TYPE_CHECKING:
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
     from strop_verify.attacks.generate import Payload
     from strop_verify.attacks.grader import Grader
     from strop_verify.attacks.suite import Attack, Trial
-
-
-_WIDTH = 160
-"""Columns of the tables where there is no terminal."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +96,7 @@ def attack(
             trials, graders = _fitting(known.name, trials, canaries), [graders[-1], known]
             known.prepare(trials)
         elif grader is not None:
-            print(f"warning: {grader} runs hostile code with your rights, without a jail", file=sys.stderr)
+            say(f"warning: {grader} runs hostile code with your rights, without a jail")
             trials = [one for one in trials if one.harmless]
             graders = [graders[-1], Foreign(grader)]
         rows = [row for each in graders for row in _run(each, trials, canaries, wanted.grace)]
@@ -263,32 +258,29 @@ def _write(
 
 
 def _report(rows: "list[Row]", ours: "list[Row]", verbose: bool) -> None:
-    from rich.console import Console
-
-    from strop.attack.table import compared, details, overview
+    from strop.attack.table import compared, console, details, overview
     from strop_verify.attacks.bench import counts
 
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH)
+    out = console()
     bad = [r for r in rows if not r.good]
     if verbose or bad:
-        console.print(details(rows if verbose else bad))
-    console.print(overview(rows))
+        out.print(details(rows if verbose else bad))
+    out.print(overview(rows))
     theirs = [r for r in rows if r not in ours]
     if theirs:
-        console.print(compared(ours, theirs))
+        out.print(compared(ours, theirs))
     print(", ".join(f"{count} {what.replace('_', ' ')}" for what, count in counts(ours).items()))
     if any(not r.good for r in ours):
         raise Exit(1)
 
 
 def _list(chosen: "Sequence[Attack]") -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    table = Table(header_style="bold")
-    for column in ("attack", "family", "task", "stopped by", "tries"):
-        table.add_column(column)
+    from strop.attack.table import console
+
+    table = Table("attack", "family", "task", "stopped by", "tries", header_style="bold")
     for one in chosen:
         table.add_row(one.id, one.family, one.task, one.layer, one.tries)
-    Console(width=None if sys.stdout.isatty() else _WIDTH).print(table)
+    console().print(table)
     print(f"{len(chosen)} attacks")

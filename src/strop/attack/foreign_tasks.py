@@ -1,6 +1,5 @@
 """`strop attack --harbor` and `--verifiers`: which tasks of other projects can be cheated."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -14,9 +13,6 @@ from strop_verify.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop_verify.attacks.cheats import Cheat, PaidTask
-
-_WIDTH = 160
-"""Columns of the table where there is no terminal."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +68,8 @@ def attack_tasks(
 
     Exit code 1 if a task rewards a cheat or fails its own solution. Raises UserError if no task could be judged.
     """
-    from rich.console import Console
-
     from strop.attack.paid_tasks import lines, sums, table, write_json
+    from strop.attack.table import console
     from strop.reports.terminal.progress import Progress
 
     if len(jails or []) > 1:
@@ -89,7 +84,7 @@ def attack_tasks(
     if json_file is not None:
         write_json(rows, json_file)
     if any(not row.not_judged for row in rows):
-        Console(width=None if sys.stdout.isatty() else _WIDTH).print(table(rows))
+        console().print(table(rows))
     for line in lines(rows):
         print(line)
     counts = sums(rows)

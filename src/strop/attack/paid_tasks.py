@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from strop_verify.attacks.cheats import PaidTask
@@ -37,9 +37,8 @@ def by_cheat(rows: Iterable[PaidTask]) -> dict[str, list[int]]:
 
 def table(rows: Iterable[PaidTask]) -> Table:
     """One line per judged task: the reward of its solution, and of each cheat that it rewards."""
-    found = Table(header_style="bold")
-    for name in ("task", "solution", "pays"):
-        found.add_column(name, overflow="fold")
+    heads = ("task", "solution", "pays")
+    found = Table(*(Column(head, overflow="fold") for head in heads), header_style="bold")
     for row in rows:
         if not row.not_judged:
             solution = "none" if row.solution is None else f"{row.solution:g}"

@@ -1,26 +1,33 @@
 """The results as a rich table for the terminal and a Markdown table for docs/attacks.md."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
 
-from rich.table import Table
+from rich.console import Console
+from rich.table import Column, Table
 from rich.text import Text
 
 from strop_verify.attacks.bench import Row, counts
 from strop_verify.attacks.suite import FAMILIES, Attack
 from strop_verify.core.text import printable
 
+_WIDTH = 160
+"""Columns where there is no terminal."""
+
+
+def console() -> Console:
+    """The console for tables."""
+    return Console(width=None if sys.stdout.isatty() else _WIDTH)
+
 
 def overview(rows: Sequence[Row]) -> Table:
     """One line per language, family and jail."""
-    table = Table(title=None, header_style="bold")
-    for name in ("language", "family", "jail"):
-        table.add_column(name)
-    for name in ("attacks", "exploits", "honest failed", "leftovers", "slowest s"):
-        table.add_column(name, justify="right")
-    table.add_column("stopped by")
+    counted = ("attacks", "exploits", "honest failed", "leftovers", "slowest s")
+    numbers = (Column(name, justify="right") for name in counted)
+    table = Table("language", "family", "jail", *numbers, "stopped by", header_style="bold")
     kind = attrgetter("language", "family", "jail")
     for key, same in groupby(sorted(rows, key=kind), key=kind):
         group = list(same)
@@ -57,9 +64,8 @@ def details(rows: Iterable[Row]) -> Table:
 
 def compared(ours: Sequence[Row], theirs: Sequence[Row]) -> Table:
     """One line per attack that beat either grader, and a line of totals."""
-    table = Table(title=None, header_style="bold")
-    for name in ("attack", ours[0].jail, theirs[0].jail):
-        table.add_column(printable(name), overflow="fold")
+    heads = map(printable, ("attack", ours[0].jail, theirs[0].jail))
+    table = Table(*(Column(head, overflow="fold") for head in heads), header_style="bold")
     known = {(r.language, r.attack): r for r in ours}
     for row in theirs:
         mine = known.get((row.language, row.attack))

@@ -106,13 +106,11 @@ def _as_a_key(error: Any) -> str:
     name = error.option_name.lstrip("-").replace("-", "_")
     known = [one.name for one in keys()]
     key = name if name in known else ALIASES.get(name)
-    key = key or next((one for one in sorted(known, key=_of_optim) if one.rpartition(".")[2] == name), None)
+    likely = sorted(
+        known, key=lambda one: not one.startswith("optim.")
+    )  # those of optim are meant most often
+    key = key or next((one for one in likely if one.rpartition(".")[2] == name), None)
     return f". Keys of a recipe are written without dashes: {key}=VALUE" if key else ""
-
-
-def _of_optim(key: str) -> bool:
-    """Sorts keys of `optim`, which are meant most often, before the others."""
-    return not key.startswith("optim.")
 
 
 def _version(wanted: bool) -> None:

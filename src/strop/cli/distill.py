@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from typer import Option
 
-from strop.cli.options import Plain, Recipes
+from strop.cli.options import DryRun, Plain, Recipes
 from strop.cli.train import train
 from strop_verify.core.errors import UserError
 
@@ -31,9 +31,7 @@ def distill(
             "--with-rewards", help="also learn from the recipe's rewards, which are otherwise only logged"
         ),
     ] = False,
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="check everything that a run needs, then stop")
-    ] = False,
+    dry_run: DryRun = False,
     plain: Plain = False,
 ) -> None:
     """Train a recipe's model towards a teacher on its own samples (grpo.teacher)."""
@@ -41,13 +39,6 @@ def distill(
         raise UserError(
             "name a teacher with --teacher, or let the policy teach itself: --shows reference or feedback"
         )
-    words = [
-        f"grpo.teacher.shows={shows}",
-        f"grpo.teacher.rewards={str(with_rewards).lower()}",
-        "grpo.refill=false",
-    ]
-    if teacher is not None:
-        words.append(f"grpo.teacher.name={teacher}")
-    if url is not None:
-        words.append(f"grpo.teacher.url={url}")
-    train([*words, *recipe], dry_run=dry_run, plain=plain)
+    given = {"shows": shows, "rewards": str(with_rewards).lower(), "name": teacher, "url": url}
+    words = [f"grpo.teacher.{key}={value}" for key, value in given.items() if value is not None]
+    train([*words, "grpo.refill=false", *recipe], dry_run=dry_run, plain=plain)

@@ -137,8 +137,6 @@ def evaluate(
     others still run; its error is printed at the end, and the exit code is 1. Every answer is kept in a run folder,
     runs/eval-TASKS-MODEL unless run.name=NAME is given: strop show and strop view read it, --resume continues it.
     """
-    from strop.cli.evaluation_job import EvaluationJob
-
     if subagent is not None:
         if models or official or resume is not None or predictions is not None or chart is not None:
             raise UserError("--subagent takes --tasks, the engine's options and --output alone")
@@ -149,14 +147,7 @@ def evaluate(
         if models or resume is not None or predictions is not None:
             raise UserError("--official shows existing reports: leave out models and other options")
         return _show_reports(official, output)
-    if resume is not None:
-        if models or asked != EvaluationOptions() or answering != EngineOptions():
-            raise UserError(
-                "--resume takes models, options and overrides from the run folder; leave them out"
-            )
-        job = EvaluationJob.resumed(resume, output, chart)
-    else:
-        job = new_job(models or [], asked, answering, output, chart)
+    job = job_of(models or [], asked, answering, output, chart, resume)
     check_places(job.output, job.chart)
     tasks, seen, report = prepared(job)
     _check_predictions(predictions, job, tasks)
@@ -251,18 +242,25 @@ def prepared(
     return tasks, known, EvaluationReport(head, tasks, job.output, job.chart)
 
 
-def new_job(
+def job_of(
     words: list[str],
     asked: SampleOptions,
     answering: EngineOptions,
     output: Path | None,
     chart: Path | None,
+    resume: Path | None,
     command: str = "eval",
 ) -> "EvaluationJob":
-    """The job of the words and options."""
+    """The job of the words and options, or of the folder to resume. Raises UserError."""
     from strop.cli.evaluation_job import EvaluationJob
     from strop.cli.models import read_models, recipes_of, split_words
 
+    if resume is not None:
+        if words or asked != type(asked)() or answering != EngineOptions():
+            raise UserError(
+                "--resume takes models, options and overrides from the run folder; leave them out"
+            )
+        return EvaluationJob.resumed(resume, output, chart, command)
     names, overrides = split_words(words)
     named = read_models(names, answering.engine, answering.base_url)
     recipes = recipes_of(named, asked.overrides(), overrides)
@@ -314,8 +312,7 @@ def evaluate_model(
     config = recipe.evaluation
     with ExitStack() as stack:
         recipe = with_baseline(recipe, tasks, stack)
-        verifier = open_configured(recipe.sandbox, recipe.verifier)
-        stack.callback(verifier.close)
+        verifier = stack.enter_context(open_configured(recipe.sandbox, recipe.verifier))
         environment = played_by(recipe)
         policy = open_policy(
             recipe,

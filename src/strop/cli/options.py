@@ -69,18 +69,11 @@ def of_recipe(key: str, *names: str, help: str, **more: Any) -> Any:
     return Option(*names, help=help, show_default=RecipeDefault(key), **more)
 
 
-Recipes = Annotated[
-    list[str],
-    Argument(
-        metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]", help="recipes, merged left to right, then overrides"
-    ),
-]
-AnyRecipes = Annotated[
-    list[str] | None,
-    Argument(
-        metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]", help="recipes, merged left to right, then overrides"
-    ),
-]
+_RECIPES = Argument(
+    metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]", help="recipes, merged left to right, then overrides"
+)
+Recipes = Annotated[list[str], _RECIPES]
+AnyRecipes = Annotated[list[str] | None, _RECIPES]
 Overrides = Annotated[
     list[str] | None,
     Argument(metavar="[KEY=VALUE...]", help="recipe overrides, such as sampling.temperature=0.7"),
@@ -110,6 +103,7 @@ RustVendor = Annotated[
     Path | None,
     Option(help="folder of vendored crates for Rust answers, as `sandbox.rust_vendor` in a recipe"),
 ]
+DryRun = Annotated[bool, Option("--dry-run", help="check everything that a run needs, then stop")]
 Plain = Annotated[bool, Option("--plain", help="one line per step, no live view")]
 
 

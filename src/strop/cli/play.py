@@ -138,8 +138,7 @@ def _play(
         params = params.model_copy(update={"temperature": 0.0, "top_p": 1.0})
     with ExitStack() as stack:
         recipe = with_baseline(recipe, [task], stack)
-        verifier = open_configured(recipe.sandbox, recipe.verifier)
-        stack.callback(verifier.close)
+        verifier = stack.enter_context(open_configured(recipe.sandbox, recipe.verifier))
         environment = played_by(recipe)
         policy = open_policy(recipe, prompts=lambda tokenizer: {task.id: ()})
         stack.callback(getattr(policy, "close", lambda: None))

@@ -1,12 +1,11 @@
 """`strop report`: one or more runs as one HTML file that opens from disk."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
-from strop.cli.options import newest_run
+from strop.cli.options import newest_run, say
 from strop_verify.core.text import printable
 
 REPORT = "report.html"
@@ -41,7 +40,7 @@ def report(
             runs, target, rollouts=rollouts, seed=seed, seen=lambda count: progress.at(count, None, None)
         )
     for problem in done.problems:
-        print(f"note: {printable(problem)}", file=sys.stderr)
+        say(f"note: {problem}")
     print(
         f"{printable(str(done.path))}: {done.size / 1e6:.2f} MB, {done.embedded} of {done.rollouts} rollouts"
     )

@@ -55,8 +55,7 @@ def scale(
     earlier options unless new ones are given. Only the oracle knows the hidden tests. With
     --environment feedback its rounds stand beside blind resampling of as many tokens.
     """
-    from strop.cli.eval import check_places, evaluate_model, new_job, prepared
-    from strop.cli.evaluation_job import EvaluationJob
+    from strop.cli.eval import check_places, evaluate_model, job_of, prepared
     from strop.evaluation.chart import write_chart
     from strop.evaluation.scaling import compare_scaling, scaling_json
     from strop.evaluation.scaling_table import scaling_chart, show_paired, show_scaling
@@ -66,14 +65,7 @@ def scale(
 
     for name in reward or []:
         find_reward(name)
-    if resume is not None:
-        if models or asked != SampleOptions() or answering != EngineOptions():
-            raise UserError(
-                "--resume takes models, options and overrides from the run folder; leave them out"
-            )
-        job = EvaluationJob.resumed(resume, None, None, "scale")
-    else:
-        job = new_job(models or [], asked, answering, None, None, "scale")
+    job = job_of(models or [], asked, answering, None, None, resume, "scale")
     samples = next(iter(job.recipes.values())).evaluation.samples
     if samples < 1:
         raise UserError("there is nothing to choose from: ask for samples with -n")

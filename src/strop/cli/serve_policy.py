@@ -62,23 +62,17 @@ def serve_policy(
         raise UserError(
             f"{host} can be reached from other machines: give --key-file, a file with a key for clients"
         )
+    from strop.policies.open import open_policy
+    from strop_verify.core.files import read_jsonl
+
     with listen(host, port) as socket:
-        policy = _opened(recipe)
+        # A script's answers are given in turn, whatever is asked.
+        script = Path(recipe.policy.script)
+        policy = open_policy(recipe, prompts=lambda _: {line["task_id"]: () for line in read_jsonl(script)})
         try:
             _serve(policy, recipe, socket, key, calls)
         finally:
             getattr(policy, "close", lambda: None)()
-
-
-def _opened(recipe: "Recipe") -> "Policy":
-    from strop.policies.open import open_policy
-    from strop_verify.core import files
-
-    script = Path(recipe.policy.script)
-    # A script's answers are given in turn, whatever is asked.
-    return open_policy(
-        recipe, prompts=lambda tokenizer: {line["task_id"]: () for line in files.read_jsonl(script)}
-    )
 
 
 def _serve(policy: "Policy", recipe: "Recipe", socket: "Socket", key: str, calls: str | None) -> None:

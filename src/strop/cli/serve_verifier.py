@@ -1,13 +1,12 @@
 """`strop serve-verifier`: this machine's verifier over HTTP, for training on other machines."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from typer import Option
 
-from strop.cli.options import AnyRecipes, Host, Port, Workers, recipe_of
+from strop.cli.options import AnyRecipes, Host, Port, Workers, recipe_of, say
 from strop_verify.core.errors import UserError
 from strop_verify.core.listening import end_on_sigterm, is_loopback, listen, print_new_key, url_of
 
@@ -42,10 +41,9 @@ def serve_verifier(
 
     with listen(host, port) as socket:
         if not is_loopback(host):
-            print(
+            say(
                 f"warning: {host} can be reached from other machines and the channel is not encrypted; use a private "
-                "network or a tunnel",
-                file=sys.stderr,
+                "network or a tunnel"
             )
         end_on_sigterm()
         with open_configured(box) as pool:

@@ -4,7 +4,6 @@ An import ends with a table: what came in, how strong its checks are, what was l
 """
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -28,10 +27,19 @@ _VALUE = re.compile(r"(['\"])(?:\\.|(?!\1).)*\1|\d+")
 """The parts that differ between messages with one cause."""
 
 
-class ImportTable:
-    """Counts tasks and left-out rows as they pass; keeps a few words of each kind, never a task."""
+SHOWN = 20
+"""Default number of printed messages about left-out rows."""
+_EVERY = 10_000
 
-    def __init__(self) -> None:
+
+class Log:
+    """Messages on stderr about left-out rows: the first `SHOWN`, or all. Counts tasks and left-out rows as they pass,
+    with a few words of each kind, never a task.
+    """
+
+    def __init__(self, verbose: bool) -> None:
+        self.count = 0
+        self.verbose = verbose
         self.kinds: Counter[tuple[str, str, str, str]] = Counter()
         self.tests: Counter[tuple[str, str, str, str]] = Counter()
         self.causes: Counter[str] = Counter()
@@ -58,19 +66,21 @@ class ImportTable:
         if "warning" in task.metadata:
             self._note(task, str(task.metadata["warning"]))
 
-    def left_out(self, line: str) -> None:
-        """Counts a row by the cause in its line."""
-        cause = _WHERE.sub("", line, count=1)
-        key = _VALUE.sub("*", cause)
+    def __call__(self, line: str) -> None:
+        """Takes the line of a left-out row, and counts it by the cause in it."""
+        self.count += 1
+        key = _VALUE.sub("*", _WHERE.sub("", line, count=1))
         self.causes[key] += 1
         self.first.setdefault(key, line)
+        if self.verbose or self.count <= SHOWN:
+            tell(line)
 
     def _note(self, task: "Task", text: str) -> None:
         self.notes[text] += 1
         self.noted.setdefault(text, task.id)
 
     def lines(self) -> Iterator[str]:
-        """Lines of the table, then notes on some tasks, then the causes with their first message."""
+        """Lines of the import's table, then notes on some tasks, then the causes with their first message."""
         head = ("tasks", "family", "language", "check", "a pass means", "different tests a task")
         rows = [head]
         for kind, count in self.kinds.most_common():
@@ -88,10 +98,10 @@ class ImportTable:
             rest = sum(self.causes.values()) - sum(c for _, c in self.causes.most_common(_CAUSES))
             yield f"{rest} left out for {len(self.causes) - _CAUSES} further causes (--verbose prints all)"
 
-
-SHOWN = 20
-"""Default number of printed messages about left-out rows."""
-_EVERY = 10_000
+    def close(self) -> None:
+        """Prints how many messages were suppressed."""
+        if not self.verbose and self.count > SHOWN:
+            tell(f"... and {self.count - SHOWN} more (--verbose prints all)")
 
 
 @dataclass(frozen=True)
@@ -101,27 +111,6 @@ class WrittenFile:
     output: Annotated[Path, Option("--output", "-o", help="file to write; may end in .gz, .zst or .parquet")]
     strict: Annotated[bool, Option("--strict", help="exit code 1 if anything was left out")] = False
     verbose: Annotated[bool, Option("--verbose", "-v", help="print a line for every left-out row")] = False
-
-
-class Log:
-    """Messages on stderr about left-out rows: the first `SHOWN`, or all; `table` counts them by cause."""
-
-    def __init__(self, verbose: bool) -> None:
-        self.count = 0
-        self.verbose = verbose
-        self.table = ImportTable()
-
-    def __call__(self, line: str) -> None:
-        """Takes one line."""
-        self.count += 1
-        self.table.left_out(line)
-        if self.verbose or self.count <= SHOWN:
-            tell(line)
-
-    def close(self) -> None:
-        """Prints how many messages were suppressed."""
-        if not self.verbose and self.count > SHOWN:
-            tell(f"... and {self.count - SHOWN} more (--verbose prints all)")
 
 
 @grouped
@@ -189,7 +178,7 @@ def _run(
     finally:
         log.close()
     if to == "strop":
-        for line in log.table.lines():
+        for line in log.lines():
             say(line)
     echo(f"{count} tasks, {log.count} rows left out: {written.output}")
     if written.strict and log.count:
@@ -248,10 +237,10 @@ def _counted(tasks: "Iterable[Task]", source: str, log: Log) -> "Iterator[Task]"
     """
     number = 0
     for number, task in enumerate(tasks, start=1):
-        log.table.came_in(task)
+        log.came_in(task)
         yield task
         if number % _EVERY == 0:
-            print(f"{number} tasks", file=sys.stderr)
+            say(f"{number} tasks")
     if not number:
         why = "every row was left out" if log.count else "it is empty, or a filter leaves nothing"
         raise UserError(f"no task came through from {source!r}: {why}")

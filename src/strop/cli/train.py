@@ -3,7 +3,6 @@
 import os
 import shlex
 import signal
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from strop.cli.options import AnyRecipes, Plain, recipe_of
+from strop.cli.options import AnyRecipes, DryRun, Plain, recipe_of, say
 from strop_verify.core.errors import StropError, UserError
 
 if TYPE_CHECKING:
@@ -28,10 +27,7 @@ def train(
     print_config: Annotated[
         bool, Option("--print-config", help="print the resolved recipe and stop")
     ] = False,
-    dry_run: Annotated[
-        bool,
-        Option("--dry-run", help="check everything that a run needs, then stop"),
-    ] = False,
+    dry_run: DryRun = False,
     controls: Annotated[
         str, Option(help="controls at equal compute to compare the run with: some of " + ",".join(CONTROLS))
     ] = "",
@@ -151,7 +147,7 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
         except SystemExit as stop:
             if main and stop.code in (128 + signal.SIGTERM, 128 + signal.SIGHUP):
                 with suppress(OSError):  # the terminal may be gone
-                    print(f"terminated; {_how_to_resume(folder)}", file=sys.stderr, flush=True)
+                    say(f"terminated; {_how_to_resume(folder)}")
             raise
         except Exception as error:
             if isinstance(error, StropError):

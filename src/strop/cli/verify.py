@@ -20,7 +20,6 @@ from strop.cli.options import (
     grouped,
     limits_of,
     say,
-    usual_limits,
 )  # fmt: skip
 from strop_verify.core.errors import UserError
 
@@ -84,7 +83,7 @@ class VerifierOptions:
                 raise UserError("--root is for answers judged here; a server at --url has its own settings")
             return open_remote(self.url, settings=fingerprint(limits, self.rust_verdict, self.trust))
         options: dict[str, Any] = {
-            "limits": limits or usual_limits(),
+            "limits": limits,
             "rust_verdict": self.rust_verdict,
             "rust_vendor": folder_of_crates(self.rust_vendor),
             "workers": self.workers,

@@ -43,10 +43,7 @@ def selector_for(name: str | None, task: Task, inputs: int) -> tuple[str, Select
         "shown": 'shows no test (doctests of a file.py, or cases with "shown": true)',
         "results": "shows no call of a Python function to make inputs from",
     }
-    missing = next(
-        (need for need in ("shown", "results") if need in selector.needs and not there[need]), None
-    )
-    if missing:
+    if missing := next((need for need in lacks if need in selector.needs and not there[need]), None):
         fits = [one for one in SELECTORS if all(there.get(need, True) for need in SELECTORS[one].needs)]
         raise UserError(
             f"--select {name}: task {task.id} {lacks[missing]}; use one of {', '.join(fits)}, or a reward"

@@ -36,6 +36,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from rapidfuzz.distance import Postfix, Prefix
+
 from strop.config.schema import Recipe
 from strop.environments.locator import FILES, LEAST, ranked_files
 from strop.environments.search_pattern import selected, words
@@ -107,12 +109,8 @@ def _again(line: str, before: str, after: str) -> str:
 def _changed(old: str, new: str) -> tuple[str, str]:
     """The words in which two lines differ; with the preceding word for pure insertions."""
     a, b = _PIECE.findall(old), _PIECE.findall(new)
-    head = 0
-    while head < min(len(a), len(b)) and a[head] == b[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(a), len(b)) - head and a[-1 - tail] == b[-1 - tail]:
-        tail += 1
+    head = Prefix.similarity(a, b)
+    tail = Postfix.similarity(a[head:], b[head:])
     while head and not re.search(r"\w", "".join(a[head : len(a) - tail])):
         head -= 1
     return "".join(a[head : len(a) - tail]).strip(), "".join(b[head : len(b) - tail]).strip()
@@ -218,12 +216,6 @@ BASELINES: Mapping[str, Baseline] = {
     "oracle": lambda task, tree, seed: task.check.only(RetrievalCheck).truth,
 }
 """By the word behind `scripted:`."""
-_BASELINES: Mapping[str, Container[str]] = {
-    "search": BASELINES,
-    "next-edit": EDIT_BASELINES,
-    "world": WORLD_BASELINES,
-}
-"""Baselines by their environment."""
 NAMES = tuple(dict.fromkeys([*BASELINES, *EDIT_BASELINES, *WORLD_BASELINES]))
 """The words behind `scripted:`."""
 
@@ -234,7 +226,7 @@ def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Re
     Raises UserError for tasks or environments that do not fit the baseline.
     """
     name = recipe.policy.script
-    kinds = [] if Path(name).exists() else [kind for kind, known in _BASELINES.items() if name in known]
+    kinds = [] if Path(name).exists() else [kind for kind, (known, *_) in _ANSWERS.items() if name in known]
     environment = recipe.task_set.environment
     if not kinds:
         return recipe
@@ -242,7 +234,7 @@ def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Re
         raise UserError(
             f"scripted:{name} is a baseline of other environments; add --environment {' or '.join(kinds)}"
         )
-    kind, answer = _ANSWERS[environment.type]
+    _, kind, answer = _ANSWERS[environment.type]
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="strop-baseline-")))
     answers = folder / "answers.jsonl"
     with answers.open("w", encoding="utf-8") as file:
@@ -276,12 +268,12 @@ def _world(recipe: Recipe, name: str, task: Task) -> str:
     return "\n".join(form.write(ToolCall(tool, dict(given)), tools) for tool, given in calls)
 
 
-_ANSWERS: Mapping[str, tuple[type[Any], Callable[[Recipe, str, Task], str]]] = {
-    "search": (RetrievalCheck, _search),
-    "next-edit": (NextEditCheck, _edit),
-    "world": (WorldCheck, _world),
+_ANSWERS: Mapping[str, tuple[Container[str], type[Any], Callable[[Recipe, str, Task], str]]] = {
+    "search": (BASELINES, RetrievalCheck, _search),
+    "next-edit": (EDIT_BASELINES, NextEditCheck, _edit),
+    "world": (WORLD_BASELINES, WorldCheck, _world),
 }
-"""By environment: the check of the tasks that its baselines answer, and how: (recipe, baseline, task) -> answer."""
+"""By environment: its baselines, the check of their tasks, and how they answer: (recipe, baseline, task) -> answer."""
 
 
 def tokens(text: str) -> list[str]:

@@ -12,7 +12,8 @@ ceiling    the best possible in one turn, on tasks that state it: 1 of `metadata
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, groupby
+from operator import itemgetter
 
 from strop.config.schema import Recipe
 from strop.evaluation.outcome_rates import (
@@ -70,14 +71,15 @@ def resampled(
     passed: set[tuple[str, int]] = set()
     outcomes: Counter[str] = Counter()
     round, done, total = 0, 0, sum(left.values())
-    while open_ := _by_task([key for key, most in left.items() if spent[key] < most and key not in passed]):
+    while still := [key for key, most in left.items() if spent[key] < most and key not in passed]:
+        open_ = {task: list(keys) for task, keys in groupby(still, key=itemgetter(0))}
         for count in sorted({len(keys) for keys in open_.values()}):
             chosen = [task for task in tasks if len(open_.get(task.id, ())) == count]
             for rollout in play(chosen, count, params, f"resampled.{round}"):
                 key, verdict = open_[rollout.task_id][rollout.index], rollout.verdict
                 see(key, rollout)
                 before = min(spent[key], left[key])
-                spent[key] += max(1, sum(len(turn.completion.token_ids) for turn in rollout.turns))
+                spent[key] += max(1, tokens_of(rollout))
                 if verdict is not None:
                     outcomes[verdict.outcome.value] += 1
                     scored |= {key} if verdict.scored else set()
@@ -101,6 +103,11 @@ def resampled(
     return result.model_copy(update={**changes, "tokens_mean": sum(spent.values()) / max(1, len(left))})
 
 
+def tokens_of(rollout: Rollout) -> int:
+    """The sampled tokens of a play."""
+    return sum(len(turn.completion.token_ids) for turn in rollout.turns)
+
+
 def ceiling(result: Evaluation, tasks: Sequence[Task]) -> Evaluation | None:
     """The best possible result in one turn; None if a task does not state it."""
     options = {task.id: task.metadata.get("options") for task in tasks}
@@ -112,13 +119,6 @@ def ceiling(result: Evaluation, tasks: Sequence[Task]) -> Evaluation | None:
     ]
     changes = {"counts": counts, "samples": 1, "k": [1], "greedy": False, "outcomes": {}, "by_turn": None}
     return result.model_copy(update={**changes, "tokens_mean": 0.0})
-
-
-def _by_task(keys: Iterable[tuple[str, int]]) -> dict[str, list[tuple[str, int]]]:
-    found: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-    for key in keys:
-        found[key[0]].append(key)
-    return dict(found)
 
 
 def evaluate(
@@ -168,7 +168,7 @@ def evaluate(
         k=list(k),
         greedy=greedy,
         outcomes=dict(sorted((sampled.outcomes + best.outcomes).items())),
-        tokens_mean=shown.tokens / max(1, shown.outcomes.total()),
+        tokens_mean=sum(shown.spent.values()) / max(1, shown.outcomes.total()),
         truncated_rate=shown.truncated / max(1, shown.outcomes.total()),
         seconds=time.perf_counter() - started,
         cpu_seconds=time.process_time() - cpu,
@@ -233,7 +233,7 @@ def _counts(tasks: Sequence[Task], sampled: "_PlayTally", best: "_PlayTally") ->
     """One entry per task, in order."""
     found = []
     for task in tasks:
-        stages = stages_of(task, sampled.seen_stages(task) | best.seen_stages(task))
+        stages = stages_of(task, sampled.stages[kind_of(task)] | best.stages[kind_of(task)])
         n, greedy = sampled.scored[task.id], best.scored[task.id] > 0
         found.append(
             TaskCounts(
@@ -258,7 +258,8 @@ class _PlayTally:
         self._each = each
         self._kinds = {task.id: kind_of(task) for task in tasks}
         self._base = {task.id: base_tests(task) for task in tasks}
-        self._stages: dict[tuple[str, str], set[str]] = {}
+        self.stages: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        """Stages that ran for any task of a kind."""
         self._seen: Counter[str] = Counter({task.id: 0 for task in tasks})
         self.scored: Counter[str] = Counter()
         self.passed: Counter[str] = Counter()
@@ -293,7 +294,7 @@ class _PlayTally:
             raise ValueError(f"a rollout of task {task} has no verdict or was not asked for")
         self._seen[task] += 1
         self.outcomes[verdict.outcome.value] += 1
-        self.spent[task, rollout.index] = sum(len(turn.completion.token_ids) for turn in rollout.turns)
+        self.spent[task, rollout.index] = tokens_of(rollout)
         self._count_turns(rollout)
         self.truncated += rollout.truncated
         if verdict.scored:
@@ -302,11 +303,6 @@ class _PlayTally:
             self._count_stages(task, verdict)
         elif not self.cause:
             self.cause = verdict.detail or Outcome.ERROR.value
-
-    @property
-    def tokens(self) -> int:
-        """Total sampled tokens."""
-        return sum(self.spent.values())
 
     def _count_turns(self, rollout: Rollout) -> None:
         judged = [turn for turn in rollout.turns if turn.verdict is not None]
@@ -325,7 +321,7 @@ class _PlayTally:
         return ByTurn(passed=list(accumulate(shares)), repeated=repeated)
 
     def _count_stages(self, task: str, verdict: Verdict) -> None:
-        self._stages.setdefault(self._kinds[task], set()).update(stage.name for stage in verdict.stages)
+        self.stages[self._kinds[task]].update(stage.name for stage in verdict.stages)
         for name in STAGES:
             self.through[task, name] += came_through(verdict, name, self._base[task])
 
@@ -333,10 +329,6 @@ class _PlayTally:
         """The result of the only answer to a task."""
         value = self.through[task, stage]
         return value if stage in SHARES else value > 0
-
-    def seen_stages(self, task: Task) -> set[str]:
-        """Stages that ran for any task of its kind."""
-        return self._stages.get(kind_of(task), set())
 
 
 def check(tasks: Sequence[Task], samples: int, k: Sequence[int], greedy: bool) -> None:

@@ -141,7 +141,7 @@ def _gives_up(answer: str) -> bool:
     """Whether a function's body is empty, or only raises an error that it is missing."""
     return any(
         _empty(node)
-        for node in _nodes(answer)
+        for node in ast.walk(module_of(answer))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.decorator_list
     )
 
@@ -152,14 +152,9 @@ def _compared_inputs(task: Task, answer: str) -> int:
     if check is None:
         return 0
     asked = {text for case in check.cases for arg in case.args for text in _texts(arg)}
-    held = {text for node in _nodes(task.reference) for text in _python_literal(node)}
-    compared = {text for node in _nodes(answer) for text in _looked_up(node)}
+    held = {text for node in ast.walk(module_of(task.reference)) for text in _python_literal(node)}
+    compared = {text for node in ast.walk(module_of(answer)) for text in _looked_up(node)}
     return len((asked - held - _PYTHON_PLAIN) & compared)
-
-
-def _nodes(code: str) -> Iterator[ast.AST]:
-    """Every node of the tree; none if it cannot be parsed."""
-    return ast.walk(module_of(code))
 
 
 def _empty(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

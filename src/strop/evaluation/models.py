@@ -1,11 +1,10 @@
 """Several models side by side: one row per model, each later one compared with the first, and bars below."""
 
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import IO, NamedTuple
 
 from rich.bar import Bar
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -13,8 +12,8 @@ from strop.evaluation.outcome_rates import SIGNED, STAGES
 from strop.evaluation.result import Evaluation, compare
 from strop.evaluation.statistics import Difference, Estimate
 from strop.evaluation.table import (
-    PLAIN_WIDTH,
     TableColumn,
+    console_of,
     control_table,
     difference_text,
     estimate_text,
@@ -67,9 +66,7 @@ def show_all(
     names = labels or {}
     said = "\n".join([caption(results, paired), *footer, *_seen_notes(results)])
     show_columns(lambda gap: _columns(results, paired, names, gap), title, said, file)
-    console = Console(file=file or sys.stdout, highlight=False)
-    if not console.is_terminal:
-        console = Console(file=file or sys.stdout, highlight=False, width=PLAIN_WIDTH, color_system=None)
+    console = console_of(file)
     for stage, rates in stage_rates(results).items():
         head = Text(f"\n{names.get(stage, stage)}", style="bold")
         console.print(Group(head, _bars(rates, console.width if console.is_terminal else None)))
@@ -113,7 +110,7 @@ def _columns(
 
     for key in [*rates, *scores]:
         prefix, dash, stage = key.rpartition("-")
-        values = [_value(result, key) for result in results.values()]
+        values = [r.estimate(key) if key in (*r.keys, *r.stage_keys) else None for r in results.values()]
         add(f"{prefix}{dash}{labels.get(stage, stage)}", (estimate_text(one, gap) for one in values), key)
     for rate in dict.fromkeys(rate for result in results.values() for rate in result.accept_rates):
         add(rate, (estimate_text(result.accept_rates.get(rate), gap) for result in results.values()))
@@ -122,10 +119,6 @@ def _columns(
         if head != "errors" or errors:
             add(head, (Text(value(result)) for result in results.values()))
     return columns
-
-
-def _value(result: Evaluation, key: str) -> Estimate | None:
-    return result.estimate(key) if key in result.keys or key in result.stage_keys else None
 
 
 def caption(results: Mapping[str, Evaluation], paired: Paired) -> str:

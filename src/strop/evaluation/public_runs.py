@@ -124,7 +124,7 @@ def public_runs(
                 key,
                 verifier.submit(public, answer) if public else None,
                 verifier.submit(behaviour, wrapped) if behaviour else None,
-                _tests(public),
+                len(public.check.effective().single_tests()) if public else 0,
                 behaviour.test_count if behaviour else 0,
             )
 
@@ -173,14 +173,8 @@ def _shown_alone(task: Task) -> Task:
 
 def _unjudged(rollout: Rollout) -> Rollout:
     turns = [Turn(prompt_ids=turn.prompt_ids, completion=turn.completion) for turn in rollout.turns]
-    return Rollout(
-        task_id=rollout.task_id,
-        index=rollout.index,
-        seed=rollout.seed,
-        prompt=rollout.prompt,
-        turns=turns,
-        answer=rollout.answer,
-    )
+    kept = rollout.model_dump(include={"task_id", "index", "seed", "prompt", "answer"})
+    return Rollout(**kept, turns=turns)
 
 
 def _behaviour(public: Task, inputs: int) -> Task | None:
@@ -197,10 +191,6 @@ def _wrapped(public: Task, answer: str) -> str:
     check = public.check
     preamble = check.preamble if isinstance(check, CasesCheck | AssertsCheck) else ""
     return f"NAME = {check.function!r}\nCODE = {below(preamble, answer)!r}\n{_CODE}"
-
-
-def _tests(public: Task | None) -> int:
-    return len(public.check.effective().single_tests()) if public else 0
 
 
 def _passed(verdict: Verdict, count: int) -> list[bool]:

@@ -108,15 +108,7 @@ def auc(passed: Floats, failed: Floats) -> float:
     return float((1 + above.mean()) / 2)
 
 
-def pooled_auc(
-    scores: Floats,
-    passed: Flags,
-    owner: Owners,
-    *,
-    confidence: float = 0.95,
-    resamples: int = POOLED,
-    seed: int = 0,
-) -> Estimate:
+def pooled_auc(scores: Floats, passed: Flags, owner: Owners, *, confidence: float = 0.95) -> Estimate:
     """The same over all answers, with an interval over the tasks that own them (`owner`, numbers from 0).
 
     Draws in which all answers passed or failed are left out.
@@ -132,13 +124,11 @@ def pooled_auc(
         found: Floats = np.divide(right, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
         return found
 
-    count, random = int(owner.max()) + 1, np.random.default_rng(seed)
+    count, random = int(owner.max()) + 1, np.random.default_rng(0)
     rows = max(1, 4_000_000 // len(scores))
     drawn = [
-        random.multinomial(count, np.full(count, 1 / count), size=min(rows, resamples - at)).astype(
-            np.float64
-        )
-        for at in range(0, resamples, rows)
+        random.multinomial(count, np.full(count, 1 / count), size=min(rows, POOLED - at)).astype(np.float64)
+        for at in range(0, POOLED, rows)
     ]
     tail = (1 - confidence) / 2
     low, high = np.nanquantile(np.concatenate([of(times[:, owner]) for times in drawn]), [tail, 1 - tail])
@@ -353,12 +343,7 @@ def _best_of(
     kept = [number for number, count in enumerate(counts) if count >= most]
     if most < 2:
         return {}
-    names = {
-        MODEL: MODEL,
-        **({"shown tests": "shown tests"} if "shown tests" in signals else {}),
-        "random": "",
-        "oracle": "",
-    }
+    names = [MODEL, *(["shown tests"] if "shown tests" in signals else []), "random", "oracle"]
     curves: dict[str, list[Floats]] = {name: [] for name in names}
     proxies = []
     for number in kept:

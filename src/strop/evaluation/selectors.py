@@ -203,10 +203,6 @@ def _shown_majority(candidates: Candidates, members: Members) -> Floats:
     return np.where(kept, _majority(candidates, kept & members), -np.inf)
 
 
-def _codet(candidates: Candidates, members: Members) -> Floats:
-    return codet(*candidates.tests, members)
-
-
 def codet(passed: Floats, written: Floats, members: Members) -> Floats:
     """(subsets, n): |S| |T|^2 of each sample's set. It orders like sqrt(|S|) |T| and is exact, so that ties are ties.
 
@@ -247,7 +243,7 @@ SELECTORS: Registry[Selector] = Registry(
         "log-prob-mean": Selector(_MEAN, _LOGPROB, True, "The highest mean log-probability per token."),
         "majority": Selector(_majority, _RESULTS, about="The largest set of samples that return the same."),
         "codet": Selector(
-            _codet,
+            lambda candidates, members: codet(*candidates.tests, members),
             _RESULTS,
             about="The best set of samples that pass the same tests (CodeT, arXiv 2207.10397).",
         ),

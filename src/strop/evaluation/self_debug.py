@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from strop.evaluation.evaluate import resampled
+from strop.evaluation.evaluate import resampled, tokens_of
 from strop.evaluation.public_runs import PublicRun, key_of
 from strop.evaluation.result import Evaluation
 from strop.evaluation.statistics import Differences, Floats, Means, mean_differences, mean_intervals
@@ -65,7 +65,7 @@ def rounds(
         if play.verdict is None or not play.verdict.judged or any(key not in shown for key in keys):
             continue
         right = [bool(one.verdict and one.verdict.passed) for one in answers]
-        drawn = list(zip(map(_tokens, answers), (shown[key] for key in keys), right, strict=True))
+        drawn = list(zip(map(tokens_of, answers), (shown[key] for key in keys), right, strict=True))
         rows[task_id].append(np.array([_row(play, drawn, turns) for turns in range(1, most + 1)]))
     if not rows:
         return None
@@ -122,8 +122,8 @@ def _beside(
             result,
             again,
             tasks,
-            {key: _tokens(play) for key, play in sampled.items()},
-            {key: _tokens(play) for key, play in greedy.items()},
+            {key: tokens_of(play) for key, play in sampled.items()},
+            {key: tokens_of(play) for key, play in greedy.items()},
             SamplingParams(),
             see=lambda key, one: found[key].append(one),
         )
@@ -140,7 +140,3 @@ def _apart(plays: Iterable[Rollout]) -> tuple[dict[Key, Rollout], dict[Key, Roll
         key = one.task_id, one.index
         (greedy if key in sampled else sampled)[key] = one
     return sampled, greedy
-
-
-def _tokens(rollout: Rollout) -> int:
-    return sum(len(turn.completion.token_ids) for turn in rollout.turns)

@@ -81,18 +81,25 @@ def mean_interval(
 ) -> Estimate:
     """Mean of one value per task with its bootstrap percentile interval. Raises ValueError without values."""
     array = np.asarray(values, dtype=np.float64)
-    low, high = _interval(array, resamples, confidence, seed)
-    return Estimate(float(array.mean()), low, high)
+    if array.size == 0:
+        raise ValueError("no task has a value, so there is no mean")
+    if not np.isfinite(array).all():
+        raise ValueError("a value is not finite; leave unscored tasks out")
+    if not 0 < confidence < 1 or resamples < 1:
+        raise ValueError(
+            f"confidence {confidence} must lie between 0 and 1, resamples {resamples} be at least 1"
+        )
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(_resampled_means(array, resamples, seed), [tail, 1 - tail])
+    return Estimate(float(array.mean()), float(low), float(high))
 
 
-def mean_intervals(
-    values: Floats, *, resamples: int = 10_000, confidence: float = 0.95, seed: int = 0
-) -> Means:
+def mean_intervals(values: Floats, *, resamples: int = 10_000, confidence: float = 0.95) -> Means:
     """The same for each column of (tasks, columns), with the same draws of tasks. Raises ValueError without tasks."""
     tasks = len(values)
     if not tasks:
         raise ValueError("no task has a value, so there is no mean")
-    random, tail = np.random.default_rng(seed), (1 - confidence) / 2
+    random, tail = np.random.default_rng(0), (1 - confidence) / 2
     drawn = random.multinomial(tasks, np.full(tasks, 1 / tasks), size=resamples).astype(np.float64)
     low, high = np.quantile(drawn @ values / tasks, [tail, 1 - tail], axis=0)
     ends = zip(low.tolist(), high.tolist(), strict=True)
@@ -121,17 +128,11 @@ def paired_difference(
     if len(before) != len(after):
         raise ValueError(f"not the same tasks: {len(before)} values before, {len(after)} after")
     array = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
-    low, high = _interval(array, resamples, confidence, seed)
-    return Difference(float(array.mean()), low, high)
+    return Difference(*mean_interval(array.tolist(), resamples=resamples, confidence=confidence, seed=seed))
 
 
 def ratio_interval(
-    parts: Sequence[float],
-    wholes: Sequence[float],
-    *,
-    resamples: int = 10_000,
-    confidence: float = 0.95,
-    seed: int = 0,
+    parts: Sequence[float], wholes: Sequence[float], *, resamples: int = 10_000, confidence: float = 0.95
 ) -> Estimate | None:
     """Sum of the parts over the sum of the wholes, both by task in the same order, with its interval; None if all
     wholes are 0. Draws with only zero wholes are left out.
@@ -139,25 +140,11 @@ def ratio_interval(
     above, below = (np.asarray(values, dtype=np.float64) for values in (parts, wholes))
     if not below.sum():
         return None
-    drawn = [_resampled_means(values, resamples, seed) for values in (above, below)]  # the same tasks in both
+    drawn = [_resampled_means(values, resamples, 0) for values in (above, below)]  # the same tasks in both
     some = drawn[1] != 0
     tail = (1 - confidence) / 2
     low, high = np.quantile(drawn[0][some] / drawn[1][some], [tail, 1 - tail])
     return Estimate(float(above.sum() / below.sum()), float(low), float(high))
-
-
-def _interval(values: Floats, resamples: int, confidence: float, seed: int) -> tuple[float, float]:
-    if values.size == 0:
-        raise ValueError("no task has a value, so there is no mean")
-    if not np.isfinite(values).all():
-        raise ValueError("a value is not finite; leave unscored tasks out")
-    if not 0 < confidence < 1 or resamples < 1:
-        raise ValueError(
-            f"confidence {confidence} must lie between 0 and 1, resamples {resamples} be at least 1"
-        )
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(_resampled_means(values, resamples, seed), [tail, 1 - tail])
-    return float(low), float(high)
 
 
 def _resampled_means(values: Floats, resamples: int, seed: int) -> Floats:

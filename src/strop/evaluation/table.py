@@ -78,17 +78,24 @@ def topic_table(results: Mapping[str, Evaluation]) -> Table | None:
     table = new_table("by topic", "topic", "tasks", *(f"{name} {key}" for name, key in columns))
     for topic in first.topics:
         tasks = sum(t.topic == topic for t in first.counts)
-        cells = [_number(_mean(results[name].values(key, topic))) for name, key in columns]
+        values = [results[name].values(key, topic).values() for name, key in columns]
+        cells = [_number(sum(known) / len(known) if known else None) for known in values]
         table.add_row(Text(printable(topic or NO_TOPIC)), Text(str(tasks)), *cells)
     return table
 
 
-def show(*tables: Table | None, file: IO[str] | None = None, width: int = PLAIN_WIDTH) -> None:
-    """Prints tables: with colour on a terminal, else as plain text of up to `width` columns that is never wrapped."""
+def console_of(file: IO[str] | None, width: int = PLAIN_WIDTH) -> Console:
+    """A console for a file, stdout by default; plain and of `width` columns unless it is a terminal."""
     file = file or sys.stdout
     console = Console(file=file, highlight=False)
-    if not console.is_terminal:
-        console = Console(file=file, highlight=False, width=width, color_system=None)
+    if console.is_terminal:
+        return console
+    return Console(file=file, highlight=False, width=width, color_system=None)
+
+
+def show(*tables: Table | None, file: IO[str] | None = None, width: int = PLAIN_WIDTH) -> None:
+    """Prints tables: with colour on a terminal, else as plain text of up to `width` columns that is never wrapped."""
+    console = console_of(file, width)
     for table in filter(None, tables):
         if not console.is_terminal:
             table.box = box.ASCII2
@@ -153,11 +160,7 @@ def difference_text(difference: Difference | None, gap: str = " ") -> Text:
     return text.append(f"[{difference.low:+.3f}, {difference.high:+.3f}]", style="dim")
 
 
-def _number(value: float | None, unit: str = "") -> Text:
+def _number(value: float | None) -> Text:
     if value is None:
         return Text("-", style="dim")
-    return Text(f"{100 * value:.1f} %" if unit else f"{value:.3f}" if value <= 1 else f"{value:.1f}")
-
-
-def _mean(values: Mapping[str, float]) -> float | None:
-    return sum(values.values()) / len(values) if values else None
+    return Text(f"{value:.3f}" if value <= 1 else f"{value:.1f}")

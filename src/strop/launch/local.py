@@ -10,8 +10,8 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
-from strop.launch.plan import Part, Plan, training_words
-from strop.reports.run_folder import STOP, SUMMARY
+from strop.launch.plan import Part, Plan
+from strop.reports.run_folder import RECIPE, STOP, SUMMARY
 from strop.training.watch import LATE, STALLED
 from strop_verify.core.errors import StropError, UserError
 from strop_verify.sandbox.kernel import die_with_parent
@@ -81,7 +81,8 @@ def _started(plan: Plan, part: Part, devices: range | None) -> "subprocess.Popen
         ranks = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(part.processes)]
         if part.processes == 1:
             ranks, environment["RANK"] = [], "0"
-        words = [*ranks, *words, *training_words(plan.run)]
+        begun = (plan.run / RECIPE).is_file()
+        words = [*ranks, *words, *(["--resume", str(plan.run)] if begun else [str(plan.folder / RECIPE)])]
     with ExitStack() as stack:
         log = None if part.trains else stack.enter_context((plan.folder / f"{part.name}.log").open("ab"))
         return subprocess.Popen(

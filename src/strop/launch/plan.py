@@ -39,7 +39,7 @@ KEY, RAY_KEY = "sampler.key", "ray.key"
 class Part:
     """One program of a run.
 
-    words      Python's arguments; `training_words` completes the trainer's
+    words      Python's arguments; the trainer gets its recipe, or the run to resume, as well
     first      its first node, among the nodes of its kind
     processes  per node
     gpus       per node
@@ -200,11 +200,6 @@ def prepare(plan: Plan, *, overwrite: bool, say: Callable[[str], None]) -> None:
 def _settings(recipe: Recipe) -> dict[str, Any]:
     """The settings that must not change in a run: all but its folder and how it is launched."""
     return recipe.model_dump(exclude={"run", "launch"})
-
-
-def training_words(run: Path) -> list[str]:
-    """The trainer's last arguments: its recipe, or the run to resume."""
-    return ["--resume", str(run)] if (run / RECIPE).is_file() else [str(run / LAUNCH / RECIPE)]
 
 
 def _check(recipe: Recipe, run: Path, site: SiteConfig) -> None:

@@ -38,7 +38,8 @@ def write_log(run: Path, target: Path) -> int:
         raise UserError(f"--inspect {target}: Inspect only opens logs whose names end in .json")
     finder = RolloutFinder(run)
     plays: Counter[str] = Counter()
-    samples = [_sample(found, finder.vocabulary, plays) for found in _every(finder)]
+    every = (found for place in finder.places() for found in finder.read(place))
+    samples = [_sample(found, finder.vocabulary, plays) for found in every]
     if finder.unreadable:
         raise UserError(finder.unreadable[0])
     if not samples:
@@ -46,14 +47,6 @@ def write_log(run: Path, target: Path) -> int:
     with files.writing(target.parent), files.atomic(target) as file:
         file.write(json.dumps(_log(run, samples), ensure_ascii=False).encode("utf-8", errors="replace"))
     return len(samples)
-
-
-def _every(finder: RolloutFinder) -> Iterator[FoundRollout]:
-    for place in finder.places():
-        if place.step is None:
-            yield from finder.of_evaluation(place.evaluation)
-        else:
-            yield from finder.of_step(place.step, None)
 
 
 def _log(run: Path, samples: list[dict[str, Any]]) -> dict[str, Any]:

@@ -4,19 +4,19 @@ from typing import Annotated
 
 from typer import Option
 
-from strop.cli.options import Recipes, recipe_of, say
+from strop.cli.options import Host, Port, Recipes, recipe_of, say
 from strop_verify.core.errors import UserError
 from strop_verify.core.listening import end_on_sigterm, is_loopback, listen, url_of
 
 
 def serve_environment(
     recipe: Recipes,
-    host: Annotated[str, Option(help="address to listen on")] = "127.0.0.1",
-    port: Annotated[int, Option(min=0, max=65535, help="port to listen on; 0 picks a free one")] = 8000,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
     sessions: Annotated[int, Option(min=1, help="clients that play at the same time")] = 64,
 ) -> None:
     """Let other trainers play a recipe's tasks in its environment, over OpenEnv's protocol (docs/neighbours.md)."""
-    settings = recipe_of(recipe, [])
+    settings = recipe_of(recipe)
     try:
         from strop.neighbours.openenv_server import EnvironmentServer
     except ImportError as error:

@@ -60,11 +60,6 @@ class ToolEnvironment:
         verdict = self._services.verify(self._task, answer).result()
         return float(verdict.passed) if verdict.scored else None
 
-    def _use(self, name: str, arguments: dict[str, Any]) -> str:
-        if self._box.finished:
-            return "the work is finished"
-        return self._box.use(name, arguments)
-
     def _close(self) -> None:
         programs, self._programs = self._programs, None
         if programs is not None:
@@ -98,6 +93,6 @@ def _tool(name: str, method: Any) -> Any:
 
     @functools.wraps(method)
     def called(self: ToolEnvironment, **arguments: Any) -> str:
-        return self._use(name, arguments)
+        return "the work is finished" if self._box.finished else self._box.use(name, arguments)
 
     return called

@@ -1,5 +1,6 @@
 """Sampling from a policy: prompts that fit, seeds from (seed, stage, sample), answers as texts."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 
@@ -43,14 +44,7 @@ class Asker:
 
     def most(self, make: Callable[[int], Sequence[Message]], count: int) -> int:
         """The largest k up to `count` for which the prompt make(k) fits, 0 if none does. Prompts must grow with k."""
-        low, high = 0, count
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self.fits(make(middle)):
-                low = middle
-            else:
-                high = middle - 1
-        return low
+        return bisect_left(range(1, count + 1), True, key=lambda k: not self.fits(make(k)))
 
     def clipped(self, text: str, share: float) -> str:
         """The text, cut in its middle if it takes more than `share` of the prompt's bound."""

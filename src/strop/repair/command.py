@@ -135,7 +135,7 @@ def _given(names: list[str], repository: "RepositoryTexts") -> list[str]:
 
 
 def _recipe(asking: AskingOptions, engine: EngineOptions, plan: RepairPlan, overrides: list[str]) -> "Recipe":
-    from strop.cli.models import check_there, read_models, recipes_of
+    from strop.cli.models import recipe_for
 
     if not asking.model:
         raise UserError("--model is missing: name a model, such as openai:NAME@http://HOST:PORT/v1")
@@ -145,10 +145,7 @@ def _recipe(asking: AskingOptions, engine: EngineOptions, plan: RepairPlan, over
         f"sampling.max_tokens={plan.max_tokens}",
         *(["sandbox.allow_unsafe=true"] if asking.allow_unsafe else []),
     ]
-    models = read_models([asking.model], engine.engine, engine.base_url)
-    recipes = recipes_of(models, options, overrides)
-    check_there(recipes)
-    return next(iter(recipes.values()))
+    return recipe_for(asking.model, engine, options, overrides)
 
 
 def _asker(recipe: "Recipe", style: str, plan: RepairPlan, stack: ExitStack) -> "Asker":

@@ -49,7 +49,7 @@ class CallLog:
     def __init__(self, folder: Path | str, warn: Callable[[str], None] | None = None) -> None:
         self.folder = Path(folder).absolute() / FOLDER
         self.step: int | None = None
-        self._warn = warn or _on_stderr
+        self._warn = warn or (lambda text: print(printable(text), file=sys.stderr))
         self._warned = self._begun = False
 
     def add(self, name: str, line: Mapping[str, Any]) -> None:
@@ -89,7 +89,3 @@ def truncate_after(folder: Path, step: int) -> None:
 
 _stack: list[CallLog] = []
 _by_variable: dict[str, CallLog] = {}
-
-
-def _on_stderr(text: str) -> None:
-    print(printable(text), file=sys.stderr)

@@ -267,14 +267,10 @@ class RunFolder:
 
 
 def spans(steps: Iterable[int]) -> str:
-    """Steps as "1 to 4, 7"."""
-    found: list[list[int]] = []
-    for number in sorted(steps):
-        if found and found[-1][1] == number - 1:
-            found[-1][1] = number
-        else:
-            found.append([number, number])
-    return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in found)
+    """Different steps as "1 to 4, 7"."""
+    runs = groupby(enumerate(sorted(steps)), key=lambda pair: pair[1] - pair[0])
+    found = [[step for _, step in run] for _, run in runs]
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in found)
 
 
 def record_file(folder: Path, name: str) -> Path:

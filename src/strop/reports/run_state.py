@@ -34,10 +34,6 @@ class RunState:
     text: str
     problems: list[str] = field(default_factory=list)
 
-    def as_json(self) -> dict[str, Any]:
-        """The state in the page's form."""
-        return {"kind": self.kind, "text": self.text, "problems": self.problems}
-
 
 @dataclass(frozen=True)
 class Metrics:

@@ -59,14 +59,14 @@ class ViewApp:
         self._building, self._giving = threading.Lock(), threading.Lock()
         self._given: OrderedDict[str, list[dict[str, Any]]] = OrderedDict()
         paths: dict[str, Callable[[Query], Response]] = {
-            "/": self._document,
+            "/": lambda _: Response(document(None, charts=False), media_type="text/html"),
             "/vega.js": self._vega,
             "/api/page": self._page,
-            "/api/charts": self._chart_specs,
+            "/api/charts": lambda _: _json(charts()),
             "/api/rows": self._rows,
             "/api/search": self._search,
-            "/api/task": self._task,
-            "/api/detail": self._detail,
+            "/api/task": lambda query: _json(self._run(query).index.task(query.get("task", ""))),
+            "/api/detail": lambda query: _json({"detail": self._run(query).detail(query.get("id", ""))}),
         }
         routes = [Route(path, _answering(answer), methods=["GET"]) for path, answer in paths.items()]
         app = Starlette(
@@ -82,9 +82,6 @@ class ViewApp:
         return listening.GuardedServer(
             self._guard, bound, ready=ready, connections=256, lifespan="off", headers=[*_HEADERS.items()]
         )
-
-    def _document(self, query: Query) -> Response:
-        return Response(document(None, charts=False), media_type="text/html")
 
     def _page(self, query: Query) -> Response:
         known = query.get("stamp", "")
@@ -117,19 +114,9 @@ class ViewApp:
         except UserError as error:
             raise HTTPException(400, str(error)) from None
 
-    def _task(self, query: Query) -> Response:
-        return _json(self._run(query).index.task(query.get("task", "")))
-
-    def _detail(self, query: Query) -> Response:
-        return _json({"detail": self._run(query).detail(query.get("id", ""))})
-
     def _vega(self, query: Query) -> Response:
         with self._building:
             return Response(chart_library(), media_type="text/javascript")
-
-    def _chart_specs(self, query: Query) -> Response:
-        with self._building:
-            return _json(charts())
 
     def _run(self, query: Query) -> PageRun:
         run = self.runs.get(query.get("run", "0"))

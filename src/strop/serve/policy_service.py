@@ -1,10 +1,12 @@
 """A policy behind OpenAI's API: requests come from the server's thread, the policy works in the thread of `run`."""
 
 import queue
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from strop.policies.chat_options import Api, RefusedChat
 from strop.policies.chat_wire import ChatChoice, ChatReply, ChatRequest, Hear, choice_of
@@ -200,7 +202,8 @@ class PolicyService:
             return []
         pieces = asked.pieces[number]
         pieces.take(ids, last=last)
-        count = _within(pieces.texts, len(text))
+        begins = [*accumulate(map(len, pieces.texts), initial=0)][:-1]
+        count = bisect_left(begins, len(text))
         return list(zip(pieces.texts[:count], logprobs[:count], strict=True))
 
     def _deliver(self) -> None:
@@ -228,16 +231,6 @@ class PolicyService:
             except RefusedChat as refused:
                 return refused
         return ChatReply(len(asked.prompt), tuple(choices))
-
-
-def _within(texts: Sequence[str], length: int) -> int:
-    """How many of the tokens begin within a text of this length."""
-    at = 0
-    for number, text in enumerate(texts):
-        if at >= length:
-            return number
-        at += len(text)
-    return len(texts)
 
 
 def _error(answer: Future[Completion]) -> BaseException | None:

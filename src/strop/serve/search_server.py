@@ -62,9 +62,7 @@ def _server(find: Find, root: Path, threads: Threads) -> "MCPServer":
     server = MCPServer("strop-search", version=__version__, log_level="WARNING")
     logging.disable(logging.DEBUG)  # bm25s
 
-    only_reads = ToolAnnotations(read_only_hint=True)
-
-    @server.tool(description=_WHAT, structured_output=False, annotations=only_reads)
+    @server.tool(description=_WHAT, structured_output=False, annotations=ToolAnnotations(read_only_hint=True))
     async def search_code(question: _Question, folder: _Below = ".") -> str:
         try:
             place = (root / folder).resolve()

@@ -8,7 +8,6 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +174,8 @@ def cut_text(text: Any, most: int = MOST_TEXT) -> tuple[str, bool]:
 def _turn(turn: Mapping[str, Any], number: int, vocabulary: Sequence[str]) -> dict[str, Any]:
     completion = turn["completion"]
     ids, logprobs = completion["token_ids"][:MOST_TOKENS], completion["logprobs"]
-    piece = _wire_piece if max(ids, default=0) >= WIRE else partial(_piece, vocabulary=vocabulary)
+    wire = max(ids, default=0) >= WIRE
+    piece = _wire_piece if wire else lambda i: vocabulary[i] if 0 <= i < len(vocabulary) else f"⟨{i}⟩"
     entropies = completion.get("entropies") or [None] * len(logprobs)
     given = [[piece(i), None, None, 0] for i in turn["prompt_ids"][:MOST_TOKENS]] if number else []
     sampled = [
@@ -228,10 +228,6 @@ def _events(events: Any) -> dict[str, Any]:
         for event in found[:MOST_EVENTS]
     ]
     return {"events": shown, "events_left_out": len(found) - len(shown)}
-
-
-def _piece(token: int, vocabulary: Sequence[str]) -> str:
-    return vocabulary[token] if 0 <= token < len(vocabulary) else f"⟨{token}⟩"
 
 
 def _wire_piece(token: int) -> str:

@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
         "kind": "evaluation" if asked else "training",
         "name": str(settings.get("run.name") or folder.resolve().name),
         "folder": str(folder),
-        "state": replace(state, problems=list(dict.fromkeys([*state.problems, *problems]))).as_json(),
+        "state": {**asdict(state), "problems": list(dict.fromkeys([*state.problems, *problems]))},
         "steps_planned": planned,
         "recipe": (folder / RECIPE).read_text(encoding="utf-8", errors="replace"),
         "settings": settings,

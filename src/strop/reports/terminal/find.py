@@ -58,7 +58,7 @@ class RolloutFinder:
         if step not in (steps := self.steps()):
             which = f"it has those of steps {steps[0]} to {steps[-1]}" if steps else "it has none yet"
             raise UserError(f"{self.folder} has no rollouts of step {step}: {which}")
-        found = list(self._read(step_file(self.folder, step)))
+        found = list(self.read(step_file(self.folder, step)))
         groups = sorted({f.row["group"] for f in found})
         if group is not None and group not in groups:
             most = f"its groups are 0 to {groups[-1]}" if groups else "it has none"
@@ -70,7 +70,7 @@ class RolloutFinder:
         known = [place.evaluation for place in self.places() if place.evaluation]
         if name not in known:
             raise UserError(f"{self.folder} has no evaluation {name!r}: it has {', '.join(known) or 'none'}")
-        return list(self._read(evaluation_file(self.folder, name)))
+        return list(self.read(evaluation_file(self.folder, name)))
 
     def of_task(self, word: str, places: list[RolloutFile] | None) -> list[FoundRollout]:
         """Every play of the task with that id, else of the one whose id begins with `word`, in the order of training.
@@ -79,7 +79,7 @@ class RolloutFinder:
         places = self.places() if places is None else places
         ids = {task for place in places for task in self._tasks(place)}
         task = pick(word, ids, f"task of {self.folder}")
-        return [found for place in places for found in self._read(place, lambda id: id == task)]
+        return [found for place in places for found in self.read(place, lambda id: id == task)]
 
     def by_id(self, word: str) -> FoundRollout:
         """The rollout of an id such as t.12.3.1 or e.before.TASK.0; TASK may be cut. Raises UserError."""
@@ -131,9 +131,7 @@ class RolloutFinder:
         except UserError:
             return  # reported when it is read
 
-    def _read(
-        self, place: RolloutFile, wanted: Callable[[str], bool] | None = None
-    ) -> Iterator[FoundRollout]:
+    def read(self, place: RolloutFile, wanted: Callable[[str], bool] | None = None) -> Iterator[FoundRollout]:
         """The rollouts of a file; with `wanted` only those of tasks for which it is true."""
         lines = self._lines(place, wanted)
         for line in numbered(lines) if place.evaluation else lines:
