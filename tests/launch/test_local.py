@@ -33,7 +33,7 @@ def test_ctrl_c_leaves_no_process_and_the_same_command_goes_on(
     assert process.returncode == 2 and "other settings" in said
     process = launched.begin(*words)
     said, _ = process.communicate(timeout=300)
-    assert process.returncode == 0 and "goes on" in said, said
+    assert process.returncode == 0 and "resumes from its newest checkpoint" in said, said
     same(run, undisturbed)
 
 
@@ -76,7 +76,9 @@ def test_a_stopped_rank_is_named_and_the_same_command_goes_on(
     assert not alive(stopped)
     process = launched.begin(*words)
     said, _ = process.communicate(timeout=300)
-    assert process.returncode == 0 and "goes on" in said and not (run / LATE).exists(), said
+    assert (
+        process.returncode == 0 and "resumes from its newest checkpoint" in said and not (run / LATE).exists()
+    ), said
     same(run, undisturbed)
 
 
