@@ -212,11 +212,13 @@ def test_the_picture_has_every_room() -> None:
 
 
 def test_readme_s_table_is_made_of_the_raw_results() -> None:
-    from benchmarks.controls import table
+    from benchmarks.controls import overview
 
-    data = json.loads((ROOT / "experiments" / "controls" / "demo.json").read_text())
-    assert len(data["runs"]) >= 3 and {"ssd", "rft", "warm"} <= set(data["controls"])
-    assert table(data) in (ROOT / "README.md").read_text()
+    folder = ROOT / "experiments" / "controls"
+    for name in ("demo", "feedback-0.5b", "python-0.5b"):
+        data = json.loads((folder / f"{name}.json").read_text())
+        assert len(data["runs"]) >= 3 and {"ssd", "rft"} <= set(data["controls"])
+    assert overview(sorted(folder.glob("*-0.5b.json"))) in (ROOT / "README.md").read_text()
 
 
 def test_every_extra_is_on_the_page_of_installation() -> None:

@@ -20,6 +20,7 @@ from strop.cli.options import (
     grouped,
     limits_of,
     say,
+    usual_limits,
 )  # fmt: skip
 from strop_verify.core.errors import UserError
 
@@ -83,7 +84,7 @@ class VerifierOptions:
                 raise UserError("--root is for answers judged here; a server at --url has its own settings")
             return open_remote(self.url, settings=fingerprint(limits, self.rust_verdict, self.trust))
         options: dict[str, Any] = {
-            "limits": limits,
+            "limits": limits or usual_limits(),
             "rust_verdict": self.rust_verdict,
             "rust_vendor": folder_of_crates(self.rust_vendor),
             "workers": self.workers,
