@@ -139,15 +139,20 @@ def table(data: Mapping[str, Any], on: str = "") -> str:
     """In Markdown."""
     count = len(data["runs"])
     lines = [
-        f"| GRPO held against | answers | control | GRPO | difference, {count} seed{'s' * (count > 1)} | each seed |",
+        f"| GRPO held against | answers | control | GRPO | difference, {_seeds(count)} | each seed |",
         "|---|---|---|---|---|---|",
     ]
     for side, rate, mean, after, one in rows(data, on):
         each = " ".join(_signed(value) for value in one.seeds)
-        told = f"{_signed(one.delta)} [{_signed(one.low)}, {_signed(one.high)}]"
-        name = ANSWERS.get(rate, rate)
-        fewer = f" ({len(one.seeds)} of {count} seeds)" if len(one.seeds) < count else ""
-        lines.append(f"| {TOLD[side]}{fewer} | {name} | {_plain(mean)} | {_plain(after)} | {told} | {each} |")
+        cells = [
+            TOLD[side],
+            ANSWERS.get(rate, rate),
+            _plain(mean),
+            _plain(after),
+            _difference(one, count),
+            each,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -155,34 +160,32 @@ def overview(files: Sequence[Path]) -> str:
     """A table of several recipes, each on its largest set of tasks: the start (after a warm start, where there is one),
     GRPO, and the differences from the start and from the controls at equal compute, in Markdown.
     """
-    against = ("start", "control_ssd", "control_rft")
     lines = [
-        "| recipe, tasks, seeds | answers | start | GRPO | GRPO - start | GRPO - ssd | GRPO - rft |",
+        "| recipe | answers | start | GRPO | GRPO - start | GRPO - ssd | GRPO - rft |",
         "|---|---|---|---|---|---|---|",
     ]
     for file in files:
         data = json.loads(file.read_text())
         on, ids = max(data["tasks"].items(), key=lambda one: len(one[1]))
-        found = {(side, rate): one for side, rate, *one in rows(data, on)}
+        count, found = len(data["runs"]), {(side, rate): one for side, rate, *one in rows(data, on)}
         start = "warm" if any(side == "warm" for side, _ in found) else "before"
-        rates = [rate for side, rate in found if side == start]
-        for rate in rates:
-            first = found[start, rate]
-            told = []
-            for side in against:
-                one = found.get((start if side == "start" else side, rate))
-                few = one and len(one[2].seeds) < len(data["runs"])
-                told.append(
-                    f"{_signed(one[2].delta)} [{_signed(one[2].low)}, {_signed(one[2].high)}]"
-                    + f" ({len(one[2].seeds)})" * bool(few)
-                    if one
-                    else "not run"
-                )
-            name = f"{file.stem}, {len(ids)}, {len(data['runs'])}" if rate == rates[0] else ""
-            lines.append(
-                f"| {name} | {ANSWERS.get(rate, rate)} | {_plain(first[0])} | {_plain(first[1])} | {' | '.join(told)} |"
-            )
+        name = f"{file.stem}: {len(ids)} tasks, {_seeds(count)}"
+        for rate in [rate for side, rate in found if side == start]:
+            against = [found.get((side, rate)) for side in (start, "control_ssd", "control_rft")]
+            told = [_difference(one[2], count) if one else "not run" for one in against]
+            cells = [name, ANSWERS.get(rate, rate), *map(_plain, found[start, rate][:2]), *told]
+            lines.append(f"| {' | '.join(cells)} |")
+            name = ""
     return "\n".join(lines)
+
+
+def _difference(one: Pooled, seeds: int) -> str:
+    fewer = f" ({_seeds(len(one.seeds))})" if len(one.seeds) < seeds else ""
+    return f"{_signed(one.delta)} [{_signed(one.low)}, {_signed(one.high)}]{fewer}"
+
+
+def _seeds(count: int) -> str:
+    return f"{count} seed{'s' * (count > 1)}"
 
 
 def _plain(value: float) -> str:
