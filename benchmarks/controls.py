@@ -4,7 +4,7 @@ python benchmarks/controls.py RUN... -o experiments/controls/demo.json    a run 
 python benchmarks/controls.py [RUN...] --beside distill=RUN,RUN -o FILE   other runs to hold the same seeds against
 python benchmarks/controls.py RUN... --baselines EVAL-RUN -o FILE         what needs no model: strop eval -n 1 --greedy
 python benchmarks/controls.py --table experiments/controls/demo.json      its tables
-python benchmarks/controls.py --overview experiments/controls/*-0.5b.json README's table
+python benchmarks/controls.py --overview FILE...                          README's table, of *-0.5b.json and demo.json
 """
 
 import argparse
