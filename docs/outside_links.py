@@ -6,8 +6,9 @@ import re
 from typing import Any
 
 RANKS = {
-    "tutorials/own-task.md": 3.0, "rewards.md": 2.0, "report.md": 2.0, "search.md": 3.0, "trouble.md": 1.5,
-    "attacks.md": 0.5, "reference/": 0.3,
+    "tutorials/own-task.md": 3.0, "rewards.md": 3.0, "training.md": 2.0, "trouble.md": 1.5, "evaluation.md": 1.5,
+    "report.md": 1.5, "edits.md": 1.5, "install.md": 1.5, "models.md": 1.4, "gpu.md": 1.2, "plays.md": 1.3,
+    "rust.md": 1.2, "data-sets.md": 1.1, "attacks.md": 0.5, "reference/recipe.md": 0.7, "reference/": 0.3,
 }  # fmt: skip
 """Weight in the search of pages, or of those in a folder, relative to others."""
 

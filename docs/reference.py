@@ -21,7 +21,6 @@ from strop.cli import app
 from strop.config import algorithms
 from strop.config.explain import Key, bounds_of, keys, type_text, value_text
 from strop.config.forms import Forms
-from strop.config.layers import PRESETS, preset_names
 from strop.config.model import POLICIES
 from strop.environments.registry import ENVIRONMENTS
 from strop.evaluation.selectors import SELECTORS
@@ -57,11 +56,8 @@ def recipe() -> Iterator[str]:
     yield (
         "A recipe is YAML, each key also settable as `KEY=VALUE` on the command line; `strop explain KEY` says what "
         "stands here. A file is laid over the defaults, later files over earlier ones, the command line over all. "
-        "Lists are replaced as a whole; `[]` in a key stands for a list's items. `--print-config` shows the whole.\n"
+        "Lists are replaced as a whole; `[]` in a key stands for a list's items. `--print-config` shows the whole."
     )
-    yield "A section may name a preset, whose keys it then starts from:\n"
-    for section in sorted(path.name for path in PRESETS.iterdir() if path.is_dir()):
-        yield f"- `{section}.preset`: {', '.join(f'`{name}`' for name in preset_names(section))}"
     plain = [key for key in keys() if not key.section and not re.search(r"[.\[]", key.name)]
     yield f"\n## {', '.join(key.name for key in plain)}\n\n{_table(plain)}"
     for top in [key for key in keys() if key.section and not re.search(r"[.\[]", key.name)]:

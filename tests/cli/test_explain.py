@@ -23,6 +23,15 @@ def test_a_key_is_said_with_type_bounds_unit_and_default() -> None:
     assert "list of 2 numbers" in one("optim.betas") and "text, or null" in one("model.cutoff")
 
 
+def test_a_preset_is_said_with_what_it_is() -> None:
+    text = one("grpo.preset")
+    assert (
+        "one of classic, clip-higher, dr-grpo, gspo" in text
+        and "dr-grpo: Dr. GRPO (arXiv 2503.20783)" in text
+    )
+    assert {key.name for key in explain("preset")} == {"model.preset", "policy.preset", "grpo.preset"}
+
+
 def test_keys_of_several_kinds_are_said_once_for_those_that_agree() -> None:
     shown = {key.only: key.default for key in explain("grpo.loss.epsilon_high")}
     assert shown == {

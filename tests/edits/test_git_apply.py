@@ -21,8 +21,9 @@ FORM = FORMATS["unified-diff"]
 OFFSET = Tolerance(offset=True)
 PLAIN = ["a.py", "b.py", "src/a.py", "src/b/c.rs", "Makefile", "README.md", "x/y.c"]
 STRICTER = ["ambiguous", "file-exists", "empty-search", "not-at-end"]
-"""Codes of edits that git may apply: at the nearest of several places; lines put at a line that nothing shows; a line
-without its end put in front of another, which git joins to it."""
+"""Codes of edits that git may apply: at the nearest of several places, or at the file's end, where no context below
+the change says otherwise; lines put at a line that nothing shows; a line without its end put in front of another,
+which git joins to it."""
 WIDER = ("--unidiff-zero",), ("--unidiff-zero", "--recount")
 """With these git too applies hunks at the line that they name whatever their context, and counts their lines."""
 
@@ -167,14 +168,43 @@ def test_what_git_applies_is_applied_to_the_same_bytes(tmp_path, part):
         (folder := tmp_path / str(index)).mkdir()
         what, patch, before = draw(random.Random(f"{seed()} git {index}"), folder / "drawn")
         options = WIDER[0] if ", 0 lines" in what else ()
-        wanted, found = applied_by_git(patch, before, folder / "git", *options), judged(patch, before, OFFSET)
-        exact = judged(patch, before, EXACT)
-        if wanted is not None:
-            assert found == wanted or found in STRICTER, (index, what)
-            assert exact == wanted or exact in [*STRICTER, "not-found"], (index, what)
-        elif isinstance(exact, dict):
-            assert exact == found and lenient(patch, before, found, folder), (index, what)
+        compared(patch, before, folder, (index, what), *options)
         rmtree(folder)
+
+
+def test_a_hunk_of_lines_that_are_often_there_goes_where_git_puts_it(tmp_path):
+    for index in range(most(3_000, 300)):
+        rng = random.Random(f"{seed()} repeated {index}")
+        lines = [rng.choice("ab") for _ in range(rng.randrange(2, 9))]
+        above, gone, below = rng.randrange(3), rng.randrange(3), rng.randrange(3)
+        first = rng.randrange(len(lines) + 1)
+        old = lines[first : first + above + gone + below]
+        above = min(above, len(old))
+        below = max(0, min(below, len(old) - above - gone))
+        gone, new = len(old) - above - below, rng.choices("abc", k=rng.randrange(3))
+        kinds = [*" " * above, *"-" * gone, *" " * below]
+        body = [kind + line for kind, line in zip(kinds, old, strict=True)]
+        body[above + gone : above + gone] = [f"+{line}" for line in new]
+        stated = max(0, first + 1 + rng.choice([0, 0, -2, -1, 1, 2]))
+        head = f"--- a/x\n+++ b/x\n@@ -{stated},{len(old)} +{stated},{len(old) - gone + len(new)} @@\n"
+        (folder := tmp_path / str(index)).mkdir()
+        patch, before = (
+            head + "".join(line + "\n" for line in body),
+            {"x": "".join(f"{line}\n" for line in lines)},
+        )
+        compared(patch, before, folder, (index, patch, lines), *(() if above or below else WIDER[0]))
+        rmtree(folder)
+
+
+def compared(patch: str, before: dict[str, str], folder: Path, what: object, *options: str) -> None:
+    """Strop does what git does, but for the two lists."""
+    wanted, found = applied_by_git(patch, before, folder / "git", *options), judged(patch, before, OFFSET)
+    exact = judged(patch, before, EXACT)
+    if wanted is not None:
+        assert found == wanted or found in STRICTER, what
+        assert exact == wanted or exact in [*STRICTER, "not-found"], what
+    elif isinstance(exact, dict):
+        assert exact == found and lenient(patch, before, found, folder), what
 
 
 def lenient(patch: str, before: dict[str, str], found: dict[str, str], folder: Path) -> bool:

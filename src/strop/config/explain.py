@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import takewhile
 from types import UnionType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 from typing import Union as AnyOf
@@ -10,6 +11,7 @@ import annotated_types
 from pydantic_core import PydanticUndefined
 
 from strop.config.forms import Forms
+from strop.config.layers import PRESETS, preset_names
 from strop.config.messages import ALIASES
 from strop.config.schema import Recipe
 from strop.config.tasks import TasksConfig, TaskSetConfig
@@ -72,7 +74,22 @@ class Key(NamedTuple):
 
 def keys() -> Iterator[Key]:
     """Every key that a recipe can have, sections before what they hold."""
-    yield from _of_section("", Recipe)
+    for key in _of_section("", Recipe):
+        yield key
+        if key.section and (names := preset_names(key.name)):
+            text = f"Where the section starts from; its other keys go on top. {_presets(key.name, names)}"
+            yield Key(f"{key.name}.preset", f"one of {', '.join(names)}", "", "none", "", text)
+
+
+def _presets(section: str, names: Sequence[str]) -> str:
+    """What the comment at the head of each preset says."""
+    said = {}
+    for name in names:
+        lines = (PRESETS / section / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
+        said[name] = " ".join(
+            line.lstrip("# ") for line in takewhile(lambda line: line.startswith("#"), lines)
+        )
+    return " ".join(f"{name}: {text}" for name, text in said.items())
 
 
 def explain(word: str) -> list[Key]:

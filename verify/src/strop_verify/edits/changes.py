@@ -45,6 +45,8 @@ class Replace(_FileChange):
     replace: str
     line: int | None = None
     """Line of the file where `search` begins, from 1; None = not stated."""
+    ends: bool = field(default=False, compare=False, kw_only=True)
+    """Whether a hunk has context above its change and none below it: `git apply` puts it at the end of the file."""
     indent: str = field(default="", compare=False, kw_only=True)
     """Indentation removed from each line of an indented block. If the lines are not found that way, they are looked
     for as written: then only the markers were indented."""

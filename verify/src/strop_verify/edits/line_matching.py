@@ -127,6 +127,13 @@ def _candidates(
     any_end = change.line is not None and tolerance.offset
     if change.line is not None and source.stands_at(change.line - 1, change.search, level, any_end=any_end):
         found = [change.line - 1]
+        last = len(source.lines) - len(wanted)
+        if (
+            change.ends
+            and last not in found
+            and source.stands_at(last, change.search, level, any_end=any_end)
+        ):
+            found.append(last)
     elif change.line is None or tolerance.offset:
         most = _MOST_SHIFTED if level.indent else _MOST_SHOWN + 1
         found = source.find(change.search, level, most, any_end=any_end)

@@ -51,6 +51,8 @@ class _Hunk:
     new: list[str] = field(default_factory=list)
     at: int = 0
     """Line of the answer, from 1."""
+    ends: bool = False
+    """Whether it has context above its change and none below it."""
 
 
 @dataclass(slots=True)
@@ -250,6 +252,8 @@ class _DiffParser:
 
     def _read(self, hunk: _Hunk, number: int, end: int) -> int:
         """Adds the lines to the hunk; the line after them. An empty line is an empty line of context."""
+        shown = [kind for at in range(number, end) if (kind := self._kind(at)) != "\\"]
+        hunk.ends = shown[:1] == [" "] != shown[-1:]
         for at in range(number, end):
             kind, line = self._kind(at), self.lines[at]
             if kind == "\\":
@@ -311,6 +315,5 @@ class _DiffParser:
                 self.changes.append(Delete(file.old, old if file.hunks else None, at=file.at))
             return
         for hunk in file.hunks:
-            self.changes.append(
-                Replace(file.new, "".join(hunk.old), "".join(hunk.new), hunk.line, at=hunk.at)
-            )
+            old, new = "".join(hunk.old), "".join(hunk.new)
+            self.changes.append(Replace(file.new, old, new, hunk.line, at=hunk.at, ends=hunk.ends))
