@@ -518,7 +518,7 @@ def shadowing(verifier: Any, task: Task) -> Any:
 
 def test_why_there_is_no_environment_is_one_line(tmp_path: Path) -> None:
     for name, files, why in (
-        ("no-tests", {"a.py": "x = 1\n"}, "no test of it passes here: none was found"),
+        ("no-tests", {"a.py": "x = 1\n"}, "none of its tests passes here: none was found"),
         (
             "python",
             {"pyproject.toml": PYPROJECT + 'requires-python = ">=4"\n'},

@@ -115,7 +115,7 @@ def test_code_cannot_close_its_block() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"cwe": "CWE-1"}, "field 'cwe' is 'CWE-1': one of CWE-022"),
+        ({"cwe": "CWE-1"}, "field 'cwe' is 'CWE-1', not one of CWE-022"),
         ({"cwe": None}, "field 'cwe' must hold text"),
         ({"language": "cobol"}, "language 'cobol' is not in the set"),
         ({"fixed": ["a"]}, "field 'fixed' must hold text, not list"),

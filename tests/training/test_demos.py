@@ -128,9 +128,9 @@ def test_what_no_model_could_play_is_left_out(words: list[str], tmp_path: Path) 
         f"left out: {count - kept} plays: a play that play.max_tokens={room} has no room for" in done.stderr
     )
     done = strop(*command, "sampling.max_tokens=3")
-    assert done.returncode == 2 and f"none of the {count} plays is a demonstration" in done.stderr
+    assert done.returncode == 2 and f"none of the {count} plays became a demonstration" in done.stderr
     done = strop(*command, f"tasks.max_prompt_tokens={prompts[0] - 1}")
-    assert done.returncode == 2 and f"none of the {count} plays is a demonstration" in done.stderr
+    assert done.returncode == 2 and f"none of the {count} plays became a demonstration" in done.stderr
 
 
 @pytest.mark.unit

@@ -1,11 +1,11 @@
-"""Makes and reads verifiable code tasks: formats of others, generators, curation and builders, published rewards.
+"""Makes and reads verifiable code tasks: external formats, generators, curation, builders, published rewards.
 
     from strop_tasks import curate, plan
 
     curate(plan({"source": ["python-functions"], "steps": ["shuffle"]}), Path("curated"))
 
-`__all__` has the public names; docs/api.md says what each is. Each is imported when it is first used. Formats,
-generators, rewards, steps and commands have names of their own, which entry points give them.
+`__all__` lists the public names, each imported on first use; docs/api.md describes them. Formats, generators, rewards,
+steps and commands are registered by name as entry points.
 """
 
 from importlib import import_module
@@ -35,12 +35,12 @@ _MODULE_OF = {name: module for module, names in _LATER.items() for name in names
 
 
 def __getattr__(name: str) -> Any:
-    """What is imported when it is asked for."""
+    """Imports a public name on first access."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'strop_tasks' has no attribute {name!r}")
     return getattr(import_module(_MODULE_OF[name]), name)
 
 
 def __dir__() -> list[str]:
-    """The public names."""
+    """The public names and the version."""
     return [*__all__, "__version__"]

@@ -35,10 +35,10 @@ def build_demos(
     score: float = 1.0,
     on_play: Callable[[Rollout], None] = lambda rollout: None,
 ) -> Iterator[Demo]:
-    """Demonstrations that passed, or reached `score` where verdicts have one, as they finish, from `each` plays of
-    every task in the recipe's environment, prompt style and jail. Raises UserError if the environment has no expert.
+    """Demonstrations, as they finish, from `each` plays of every task with the recipe's environment, prompt style and
+    jail: plays that passed or whose verdict's score reached `score`. Raises UserError if the environment has no expert.
     """
-    play = recipe.play.model_copy(update={"max_tokens": None})  # in tokens of the model, which is not here
+    play = recipe.play.model_copy(update={"max_tokens": None})  # no model is loaded to count its tokens
     recipe = recipe.model_copy(update={"play": play})
     experts = _Experts(played_by(recipe), recipe.seed, recipe.play.max_turns, each)
     with ExitStack() as stack:
@@ -110,7 +110,7 @@ class _Shown:
         self._texts: Iterator[str] = show(rng)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)  # for `setup` and `close`, if it has them
+        return getattr(self._inner, name)  # for `setup` and `close`, if the environment has them
 
     def begin(self) -> Opening:
         self._opening = self._inner.begin()
@@ -148,7 +148,7 @@ class _Shown:
             return None
         said = list(self._said)
         while said and said[-1].role != "assistant":
-            said.pop()  # sent to a play without turns left
+            said.pop()  # sent when the play had no turns left
         opening, begun = self._opening, self._begun if any(self._begun) else []
         messages, prompt = [*opening.messages, *said], opening.text
         return Demo(

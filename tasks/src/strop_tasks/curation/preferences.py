@@ -1,4 +1,4 @@
-"""Preferences from runs: answers to a task, some of which passed their tests and some did not.
+"""Preferences from runs: answers to a task, some of which passed their tests and some failed.
 
 Tasks keep their run's split, so a reward model never learns from what its policy is evaluated on;
 one that any run held out is held out, and a training task that is a near-duplicate of a held-out one is left out.
@@ -34,11 +34,11 @@ def build_preferences(
     *,
     held_out: float | None = None,
 ) -> tuple[list[ComparedAnswers], PreferenceCounts]:
-    """The tasks with their distinct answers, also those without pairs. Raises UserError if nothing was judged.
+    """The tasks with their distinct answers, including tasks without pairs. Raises UserError if nothing was judged.
 
     tasks     by id, each with its split
     kept      (where it was sampled, the rollout)
-    held_out  this share of the tasks is held out instead of their own split; near-duplicates stay together
+    held_out  share of the tasks to hold out, in place of their own split; near-duplicates stay together
     """
     answers: dict[str, dict[str, ComparedAnswer]] = {}
     counts = PreferenceCounts()

@@ -1,7 +1,7 @@
 """Makes a check from assert statements (AceCode, MBPP, verl), and finds which names of the answer they call.
 
-Plain calls are an *asserts* check. Tests that handle objects of the answer's classes become a *pytest* suite, one
-function per text, because objects do not cross into plain test code.
+Plain calls become an *asserts* check. Tests that handle objects of the answer's classes become a *pytest* suite, one
+function per test, because objects do not cross into plain test code.
 """
 
 import ast

@@ -309,7 +309,7 @@ def _all_tuples(value: Any) -> Any:
 
 
 def _arguments(*levels: int) -> Shape:
-    """Argument i with its lists at level levels[i] as tuples; 0 and arguments beyond: unchanged."""
+    """Argument i with its lists at level levels[i] as tuples; 0 and further arguments: unchanged."""
 
     def shape(args: list[Any]) -> list[Any]:
         given = (*levels, *[0] * len(args))

@@ -42,7 +42,7 @@ from strop_verify.core.task import Task
 MAX_FILE = 4 << 20
 """Size limit for a file of an exercise, in bytes."""
 _DOCS = ("introduction.md", "instructions.md", "instructions.append.md")
-"""In the site's order."""
+"""Files of an exercise's instructions, in the site's order."""
 _LEFT_OUT = {"target", "benches", "__pycache__", "Cargo.lock", "HELP.md", "HINTS.md", "README.md"}
 
 

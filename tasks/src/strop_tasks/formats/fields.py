@@ -21,7 +21,7 @@ def texts(row: Row, name: str, where: str, default: list[str] | None = None) -> 
     """A field with a list of strings. Raises UserError."""
     value = _given(row, name, default)
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise _wrong(row, name, where, "a list of texts")
+        raise _wrong(row, name, where, "a list of strings")
     return value
 
 

@@ -11,7 +11,7 @@ output as a JSON value.
 3. As in the original harness (lcb_runner/evaluation/testing_util.py), lines are compared without white space at both
    ends, and lines that are all numbers as decimals: `CHECKER`.
 4. A function is found by its name, or as a method of the answer's class `Solution`.
-5. As there, the site's imports are put above every answer, and the recursion limit is 50,000: `PREAMBLE`. So the
+5. As in that harness, the site's imports precede every answer, and the recursion limit is 50,000: `PREAMBLE`. So the
    signature is the starter code with the `typing` imports that it shows; an answer need not repeat them.
 """
 

@@ -1,4 +1,4 @@
-"""Next edits in the forms of Zed and of Sweep: the newest edits, the lines around a cursor, and these lines after the
+"""Next edits in the formats of Zed and Sweep: the newest edits, the lines around a cursor, and these lines after the
 edit.
 
 zeta  zed-industries/zeta on the Hub (train, eval, dpo). `events`: one block per edit, `User edited "PATH":` and a

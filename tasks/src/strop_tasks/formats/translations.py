@@ -81,7 +81,7 @@ vm.runInThisContext(fs.readFileSync('tests.js', 'utf8'), {filename: 'tests.js'})
 
 
 def check_of(test: str) -> CommandCheck:
-    """The check of a test program in one of the two forms."""
+    """The check of a JavaScript test program: calls, if it has one of the two forms, else the whole program."""
     build = CommandStep(stage="build", argv=["node", "--check", "answer.js"])
     try:
         pairs = list(_blocks(test) if "var x0 =" in test else _assertions(test))
@@ -231,7 +231,7 @@ _STANDARD = {"std", "core", "alloc", "crate", "super", "self"}
 
 
 def _check(language: str, prompt: str, solution: str, test: str, entry: str) -> Check:
-    """The check. Raises one of UNPARSABLE."""
+    """The check for tests in this language. Raises one of UNPARSABLE."""
     if language == "python":
         code = test_code(prompt, entry, re.sub(rf"^check\({entry}\)\s*$", "", test, flags=re.M))
         return AssertsCheck(

@@ -7,7 +7,7 @@ a list of test cases in either form of `strop.tasks.case_lists`, {"functional": 
 answer}, or a list of such statements.
 
 1. The statement is the user's message; a system message is left out.
-2. The id is extra_info.index if that is a text, else DATA_SOURCE/INDEX, with extra_info.dataset, if present, as the
+2. The id is extra_info.index if that is a string, else DATA_SOURCE/INDEX, with extra_info.dataset, if present, as the
    data source. A set that repeats indices across its parts has duplicate ids: the first row counts on import.
 3. The reference is extra_info.reference; a function gets the imports that it needs.
 4. In functional code, `Solution().name` becomes `name`; the called function is found as in `assert_lists`.

@@ -1,4 +1,4 @@
-"""The published rewards of edits by their names in recipes, and one of them without the original's mistakes.
+"""The published rewards for edits by their names in recipes, and one of them without the original's mistakes.
 
 The reasoning rewards apply to every task, the others to the same tasks as those of `strop.rewards.edits`.
 docs/rewards.md, `swe_rl.py` and `code_repair.py` define each number.

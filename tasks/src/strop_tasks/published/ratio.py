@@ -3,8 +3,8 @@
 `difflib.SequenceMatcher(None, a, b, autojunk=...).ratio()` is 2M / (len(a) + len(b)), where M counts the elements of
 the matching blocks that a greedy search finds: the longest common block first (the earliest in a, then in b), then the
 same left and right of it (docs.python.org/3/library/difflib.html; Ratcliff and Metzener, Dr. Dobb's, July 1988).
-It depends on the order of the arguments, and it is neither an LCS nor an edit distance. With autojunk, elements that
-make up more than 1 % of a b of 200 elements or more cannot start a block. It is computed by:
+It depends on the order of the arguments, and it is neither an LCS nor an edit distance. With autojunk, if b has 200
+elements or more, those that make up over 1 % of it cannot start a block. It is computed by:
 
 1. `difflib_fast` (a suffix automaton in Rust, linear where difflib is not) for characters, if autojunk is off or b is
    too short for it;

@@ -2,7 +2,7 @@
 
 Source: github.com/Oxen-AI/GRPO-With-Cargo-Feedback, train.py. They use the original's regular expressions, whose blind
 spots affect the rewards (`strop.rewards.rust` has forms without them):
-1. a test module is read up to its first closing brace, so only its first test counts, and it need not have any;
+1. a test module is read up to its first closing brace, so only its first test counts, and an empty module counts too;
 2. assertions are lines that begin with `assert!(` or `assert_eq!(`, wherever they occur in that text;
 3. an answer may be `todo!()` and still be "non-empty";
 4. the test module and assertions are searched for in the whole response, including thoughts and prose; the code is the

@@ -1,7 +1,7 @@
 """The reward of SWE-RL in its published form: -1 for a bad format, else the similarity of two patches, in [0, 1].
 
 Sources: Wei et al., SWE-RL, arXiv 2502.18449; github.com/facebookresearch/swe-rl, src/swerl/core/reward.py, revision
-5aa10d6. The numbers are those of the latter:
+5aa10d6. The numbers follow that code:
 
     reward = mean over the files that either patch changes of ratio(predicted patch, oracle patch)
 
@@ -14,7 +14,7 @@ characters without autojunk, 0 if one side leaves the file unchanged, and the me
 
 Deviations:
 1. replacing every occurrence lets a short answer make a text of any size; more than `MAX_GROWTH` is a bad format;
-2. a patch with a line `Binary files` or `diff --git` of over 2,000 characters counts as empty: parsing takes minutes;
+2. a patch with a line `Binary files` or `diff --git` over 2,000 characters counts as empty: parsing it takes minutes;
 3. if the prompt ends in `<think>`, the completion is read as its continuation.
 """
 
@@ -47,7 +47,7 @@ class FormatError(StropError):
 
 
 def search_replace_reward(files: Mapping[str, str], oracle: Mapping[str, str], output: str) -> float:
-    """The reward of a response: -1 for a bad format, else as `change_reward`.
+    """The reward of a response: -1 for a bad format, else the result of `change_reward`.
 
     files   path -> text before the edit
     oracle  path -> new text of each file that the oracle changes

@@ -1,8 +1,8 @@
 """Answers that ignore the task and must fail: empty, constants, echoes, exits, and ways to cheat.
 
-For plain cases a constant, an echo or a table of the shown cases is decided here, by the comparison that verdicts use;
-only what needs a process is a `Probe` for the verifier. In such checks the grader compares plain data outside the
-answer's process, so exits and odd objects cannot pass; they are tried only against test code or a checker.
+For plain cases, constants, echoes and tables of the shown cases are decided here with the comparison that verdicts
+use; only answers that need a process become a `Probe` for the verifier. In plain cases the grader compares data outside
+the answer's process, so exits and odd objects cannot pass; they are tried only against test code or a checker.
 Two plain assertions that demand different values rule out all constant answers, so none is run.
 """
 
@@ -38,10 +38,10 @@ def decided(task: Task) -> Iterator[Finding]:
 
 
 def probes(task: Task) -> Iterator[Probe]:
-    """The answers to run."""
+    """The wrong answers that the verifier must run."""
     check, broken = task.check, task.metadata.get("broken")
     if isinstance(broken, str) and broken.strip():
-        yield Probe("broken-passes", "the version that is known to be wrong", broken)
+        yield Probe("broken-passes", "the known-wrong version", broken)
     if task.edit is not None:
         yield from _idle_edit(task.edit)
     elif task.language == "rust" and check.answer == "crate":
@@ -89,14 +89,14 @@ def _function(name: str, value: str) -> str:
 
 
 def _idle_edit(check: EditCheck) -> Iterator[Probe]:
-    """The original files with an empty line at the end, or with an empty hole: the judge must fail it."""
+    """The original files with an empty line at the end, or with an empty hole: the judge must reject this edit."""
     path = check.path or next(iter(check.files), "")
     if check.judge is None or path not in check.files or check.format not in FORMATS:
         return
     text = check.files[path]
     idle = text.replace(HOLE, "") if check.format == "infill" and HOLE in text else text + "\n"
     answer = FORMATS[check.format].render(check.files, {**check.files, path: idle})
-    yield Probe("broken-passes", "the files without a change that matters", answer)
+    yield Probe("broken-passes", "the files without a meaningful change", answer)
 
 
 def _of_calls(check: CasesCheck) -> Iterator[Finding]:
@@ -142,7 +142,7 @@ def _of_programs(check: StdioCheck) -> Iterator[Finding]:
         yield fatal("exit-passes", "a program that does nothing passes", "pass\n")
     if passes(c.stdin for c in check.cases):
         echo = "import sys\nprint(sys.stdin.read(), end='')\n"
-        yield fatal("constant-passes", "the echo of its input passes", echo)
+        yield fatal("constant-passes", "echoing the input passes", echo)
     table = {c.stdin.strip(): c.stdout for c in check.cases if c.shown}
     if len(shown) > 1 and passes(itertools.repeat("".join(shown))):
         code = f"print({''.join(shown)!r}, end='')\n"

@@ -34,10 +34,10 @@ def audit_tasks(
     *,
     reseeded: Callable[[int], Verifier] | None = None,
 ) -> Iterator[TaskAudit]:
-    """One audit per task, in order; tasks are read as there is room.
+    """One audit per task, in order; tasks are read as room becomes free.
 
     `reseeded` opens a verifier whose Python runs under the given hash seed; None: `open_verifier` with one worker and
-    its own limits. They are opened when a task needs them and closed at the end, or when the iterator is closed.
+    its own limits. Verifiers are opened on first use and closed at the end, or when the iterator is closed.
     """
     others = flakiness.Reseeded(reseeded or (lambda seed: open_verifier(workers=1, hash_seed=seed)))
     try:
@@ -109,7 +109,7 @@ class _Audit:
             found = list(flakiness.run_findings(first.result(), runs, settings))
             self._add(found)
             self._add(flakiness.use_findings(first.result(), runs, settings))
-            if any(f.code == "flaky" for f in found):  # its versions' results are random
+            if any(f.code == "flaky" for f in found):  # results of its versions would be random too
                 passes, self.trust = False, None
             else:
                 results = ((shown, future.result()) for shown, future in others)
@@ -120,7 +120,7 @@ class _Audit:
             yield from self._strength(faulty, tried)
 
     def _strength(self, faulty: list[str], tried: "list[Future[Verdict]]") -> Work[None]:
-        """The remaining faulty versions, if the tests missed some of the first, and whether those matter."""
+        """Runs the remaining faulty versions if the tests missed some of the first; checks if missed ones matter."""
         if strength.all_noticed([f.result() for f in tried]):
             return
         tried += map(self._submit, faulty[strength.FIRST :])

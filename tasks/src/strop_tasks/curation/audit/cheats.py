@@ -1,4 +1,4 @@
-"""Cheating answers as texts: exits, objects that equal everything, changed builtins, nearby files.
+"""Source code of cheating answers: exits, objects that equal everything, changed builtins, nearby files.
 
 The verifier resists all of them (docs/attacks.md); a task's own test code, checker or steps may not.
 """
@@ -82,7 +82,7 @@ def programs(shown: list[str]) -> Iterator[Probe]:
     yield _exit("os._exit(0)", "import os\nos._exit(0)\n")
     for text in dict.fromkeys(["0", "1", "YES", "NO", "-1", *shown[:1]]):
         yield _constant(f"`print({text!r:.60})`", f"print({text!r}, end='')\n")
-    yield _constant("the echo of its input", "import sys\nprint(sys.stdin.read(), end='')\n")
+    yield _constant("echoing the input", "import sys\nprint(sys.stdin.read(), end='')\n")
     if len(shown) > 1:
         yield _cheat("printing all shown outputs", f"print({''.join(shown)!r}, end='')\n")
     yield _cheat("printing a nearby file", _FILES)

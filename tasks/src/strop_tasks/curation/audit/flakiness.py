@@ -1,10 +1,10 @@
 """Runs the reference repeatedly: does it pass every time, in every process, on every day?
 
-The verifier's Python workers share one hash seed, which hides a dependence on the order of a set of texts. So the
+The verifier's Python workers share one hash seed, which hides a dependence on the order of a set of strings. So the
 reference also runs under other seeds, and, if it reads a clock, with that clock set forward. The pool caches verdicts,
-so line ends make each run a new text.
+so appended newlines make each run a new text.
 
-Sources of nondeterminism are found by name in the parse tree; a module that is not known to be deterministic counts.
+Sources of nondeterminism are found by name in the parse tree; a module not known to be deterministic counts too.
 """
 
 import ast
@@ -51,7 +51,7 @@ _RUST = re.compile(
 
 @lru_cache(maxsize=64)
 def sources_of_chance(code: str, language: str) -> frozenset[Source]:
-    """The sources in the code; all of them for an unknown language, none for code that cannot be parsed."""
+    """The sources in the code; `chance` for an unknown language, none for code that cannot be parsed."""
     if language == "rust":
         return frozenset({"chance"}) if _RUST.search(code) else frozenset()
     if language != "python":
@@ -138,7 +138,7 @@ _strop_move(SECONDS)
 """
 
 
-SEEDS = 8  # hash seeds besides the verifier's. Two texts swap places in a set for about every second one
+SEEDS = 8  # hash seeds besides the verifier's. Two strings swap places in a set under about every second seed
 _ADDRESS = re.compile("0x[0-9a-f]+")
 _USED_UP = (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY)
 RUST_RUNS, RUST_CHANCE_RUNS = 2, 8
@@ -156,7 +156,7 @@ class Reseeded(dict[int, Verifier]):
         return found
 
     def close(self) -> None:
-        """Ends every process. Safe to call twice."""
+        """Closes every verifier. Safe to call twice."""
         while self:
             self.popitem()[1].close()
 
@@ -171,7 +171,7 @@ class Runs:
     moved: "list[Future[Verdict]]" = field(default_factory=list)
 
     def futures(self) -> "list[Future[Verdict]]":
-        """All runs."""
+        """The futures of all runs after the first."""
         return [*self.plain, *self.moved, *([self.unmoved] if self.unmoved else [])]
 
 
@@ -236,7 +236,7 @@ def run_findings(first: Verdict, runs: Runs, settings: AuditSettings) -> Iterato
 
 
 def _differ(verdicts: list[Verdict], runs: Runs, settings: AuditSettings) -> bool:
-    """Whether runs passed and failed, or failed in different ways, or do so with the clock set forward."""
+    """Whether runs disagree: some passed and some failed, failures differ, or a moved clock changes the outcome."""
     passed = verdicts[0].passed
     if any(v.passed is not passed for v in verdicts):
         return True
@@ -275,7 +275,7 @@ def _cause(verdict: Verdict) -> str:
 
 
 def use_findings(first: Verdict, runs: Runs, settings: AuditSettings) -> Iterator[Finding]:
-    """`slow` and `heavy`, from the minimum over runs, since a busy machine can only add."""
+    """`slow` and `heavy`, from the minimum over runs, since a busy machine can only add to it."""
     verdicts = [first, *(future.result() for future in runs.plain)]
     if min(v.cpu_seconds for v in verdicts) > settings.cpu_share * settings.cpu_seconds:
         text = f"the reference needs more than {settings.cpu_share:.2g} of the CPU limit of {settings.cpu_seconds:g} s"

@@ -39,7 +39,7 @@ def form_findings(task: Task, settings: AuditSettings) -> Iterator[Finding]:
             "unverifiable", f"an expected output is larger than what a program may print ({most} bytes)"
         )
     if not task.reference.strip() and check.answer != "label":
-        yield fatal("no-reference", "no reference: it is not known to be solvable")
+        yield fatal("no-reference", "no reference: the task is not known to be solvable")
     if (strength := check.strength()).endswith("exit status only"):
         yield warning("exit-passes", f"{strength}: the answer's own code controls it")
     if (found := check.assertions()) is not None:
@@ -88,8 +88,8 @@ def answer_leaks(task: Task, texts: list[str]) -> bool:
     """Whether any text holds the whole reference, or most of its distinctive lines that the task need not show.
 
     The task may show the signature, the prompt that the reference continues, the text around a gap (metadata
-    `prefix`, `suffix`), a buggy version (`broken`) and the files of an edit, whose reference is then the files after
-    the oracle's.
+    `prefix`, `suffix`), a buggy version (`broken`) and the files of an edit. For an edit, the reference is the text of
+    the oracle's files.
     """
     reference, files = task.reference, list[str]()
     if task.edit is not None:

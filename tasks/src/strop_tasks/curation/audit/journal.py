@@ -1,6 +1,6 @@
 """Finished audits, kept beside the output during an audit, so a killed one can resume.
 
-They are identified by task, settings and version. From the first unknown task on, all are audited.
+They are keyed by task, settings and version. From the first unknown task on, every task is audited.
 """
 
 import json

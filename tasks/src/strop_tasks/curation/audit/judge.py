@@ -96,8 +96,8 @@ def variants(task: Task) -> Iterator[tuple[Finding, str]]:
             message = "the task allows any order, but the reference's result fails when it is reversed"
             yield _fatal(message), task.reference + _REVERSED.replace("NAME", check.function)
         if (turned := _turned(task.reference)) is not None:
-            does = "puts a set into an order" if function else "prints a set in an order"
-            message = f"the reference {does} by chance, and fails with another order"
+            does = "puts a set into" if function else "prints a set in"
+            message = f"the reference {does} an arbitrary order, and fails with another one"
             yield _fatal(message), turned
     more = task.metadata.get("references")
     for number, answer in enumerate(more[:3] if isinstance(more, list) else [], start=1):

@@ -86,7 +86,7 @@ class AuditOptions(Section):
     """Runs of a reference without a visible source of nondeterminism."""
     # 5 runs miss a failure of every second run once in 32.
     chance_runs: int = Field(default=24, ge=1)
-    """Runs of a reference with one."""
+    """Runs of a reference with a visible source of nondeterminism."""
     min_tests: int = Field(default=5, ge=1)
     """Minimum number of different tests."""
     # DeepCoder keeps no task with fewer than 5 (Together AI, "DeepCoder", 2025).
@@ -96,7 +96,7 @@ class AuditOptions(Section):
     """Share of faulty versions that the tests must catch."""
     # Below it `weak-tests` is fatal. Equivalent versions, which no test can catch, lower the share of sound tests.
     doubt_below: float = Field(default=0.75, ge=0, le=1)
-    """The same for a warning."""
+    """Share of faulty versions below which the tests get a warning."""
     quick: bool = False
     """Stop looking at a task after the stage that found something fatal."""
     ignore: tuple[Code, ...] = ()
@@ -104,16 +104,16 @@ class AuditOptions(Section):
 
 
 class AuditSettings(AuditOptions):
-    """These settings, and the verifier's limits."""
+    """The audit's options together with the verifier's limits."""
 
     cpu_seconds: float = Field(default=SandboxConfig().cpu_seconds, gt=0)
     """CPU time for one answer."""
     memory_bytes: int = Field(default=512 * 2**20, gt=0)
     """Memory for one answer, in bytes."""
     cpu_share: float = Field(default=1 / 3, gt=0, le=1)
-    """Part of the CPU limit that the reference may use."""
+    """Share of the CPU limit that the reference may use."""
     memory_share: float = Field(default=0.5, gt=0, le=1)
-    """Part of the memory limit that the reference may use."""
+    """Share of the memory limit that the reference may use."""
 
 
 _SAID = 160  # characters of a finding in the terminal
@@ -123,16 +123,16 @@ class Summary:
     """Collects audits one by one; keeps counts and a few examples, so memory does not grow."""
 
     def __init__(self, show: int) -> None:
-        """`show`: unfit tasks that are kept by name."""
+        """`show`: maximum number of unfit tasks to keep by name."""
         self.tasks = self.unfit = self.warned = 0
         self.listed: list[TaskAudit] = []
         self._show = show
-        self.trusts: Counter[Trust] = Counter()  # how often references pass with which trust
+        self.trusts: Counter[Trust] = Counter()  # passing references by trust
         self.counts: Counter[tuple[str, str]] = Counter()  # tasks by code and severity
         self._examples: dict[tuple[str, str], str] = {}
 
     def add(self, audit: TaskAudit) -> None:
-        """One more audit."""
+        """Counts an audit, and keeps it for the list if its task is unfit."""
         self.tasks += 1
         if audit.trust:
             self.trusts[audit.trust] += 1
@@ -145,7 +145,7 @@ class Summary:
             self._examples.setdefault(kind, audit.source or audit.task_id)
 
     def table(self) -> "Table":
-        """One row per code and severity: tasks, their share, the first of them."""
+        """One row per code and severity: tasks, their share, an example."""
         from rich.table import Table
         from rich.text import Text
 

@@ -62,7 +62,7 @@ def question(task: Task, faulty: str) -> tuple[Task, str] | None:
 
 
 def told_apart(verdict: Verdict) -> bool:
-    """Whether some input did."""
+    """Whether some input distinguished the two versions."""
     return any(t.outcome is Outcome.FAILED and t.message == "returned True" for t in verdict.tests)
 
 
@@ -77,7 +77,7 @@ _STRICT = "strict=True"  # argument of `zip` without effect on valid input, so a
 
 
 def faulty_versions(task: Task, settings: AuditSettings) -> list[str]:
-    """Texts of the reference with one small fault each, in random order that is the same every time.
+    """Texts of the reference with one small fault each, in a random but reproducible order.
 
     Only Python. Raises UserError if tree-sitter is missing (extra `strength`).
     """
@@ -108,7 +108,7 @@ def _of_functions(code: str, names: Sequence[str], seed: int, limit: int) -> lis
 
 
 def _of_program(code: str, seed: int, limit: int) -> list[str]:
-    """Faults in a whole program, which is a function's body while they are put in."""
+    """Faults in a whole program, which is wrapped in a function while they are put in."""
     inside = "".join(_INDENT + line for line in code.splitlines(keepends=True))
     prefix, suffix = "def whole_program():\n", "\n\ndef test_of_all():\n    whole_program()\n"
     texts = []
@@ -171,7 +171,7 @@ def all_noticed(verdicts: list[Verdict]) -> bool:
 def strength_findings(
     noticed: int, missed: Sequence[str], settings: AuditSettings, *, proven: bool
 ) -> Iterator[Finding]:
-    """`weak-tests`, from the faults that the tests notice and those that they miss; `proven`: these change results."""
+    """`weak-tests`, from the faults that the tests notice and those they miss; `proven`: missed ones change results."""
     total, answer = noticed + len(missed), missed[0] if missed and proven else None
     if total < FEWEST or not missed:
         return

@@ -1,7 +1,7 @@
 """The statement of a bug: what the code should do, and a shown call that fails. Reveals no hidden test.
 
 A model may write the text: it gets what fails and what the function is for, never the code. The template's statement
-is kept if the model's text is empty, long, or reveals the repair by a line of the right code or a diff.
+is kept if the model's text is empty, too long, or reveals the repair in a line of the correct code or a diff.
 """
 
 import ast
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{6,}")
 _THREAD = re.compile(r"^(thread '[^'\n]*') \(\d+\)", re.MULTILINE)
-_LINE = re.compile(r", line \d+$")  # the place of an exception, which an issue must not reveal
+_LINE = re.compile(r", line \d+$")  # the location of an exception, which an issue must not reveal
 _HINT = re.compile(r"\n?^note: run with `RUST_BACKTRACE=.*", re.MULTILINE)
 MOST_CHARACTERS = 300  # maximum characters of a call or a value; longer ones are not shown
 MOST_WRITTEN = 3_000  # maximum characters of a statement's text; longer ones are not used
@@ -36,7 +36,7 @@ _DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def issue(task: Task, verdict: Verdict, path: str) -> str:
-    """The statement of the repair. `task`: the one whose check gave the verdict on the buggy file."""
+    """The statement of a repair task. `task`: the task whose check gave the verdict on the buggy file."""
     purpose = (task.statement or task.prompt or "").strip()
     does = f"It should do this: {purpose}" if purpose else ""
     return "\n\n".join(filter(None, [f"Fix the bug in {path}.", does, failing_call(task, verdict)]))
@@ -65,7 +65,7 @@ def project_issue(name: str, path: str, failing: list[str], message: str) -> str
 
 
 def same_message(first: str, second: str) -> str:
-    """The common part of two runs' messages: all, the first line, or the type of error."""
+    """The common part of two runs' messages: the whole text, the first line, or the type of error."""
     first, second = _steady(first), _steady(second)
     if first == second:
         return first
@@ -143,7 +143,7 @@ def unfit(text: str, task: Task) -> str:
 
 
 def docstring(task: Task) -> str:
-    """The purpose of a project task's function, by its docstring; empty without one."""
+    """The purpose of a project task's function, from its docstring; empty without one."""
     path, _, name = str(task.metadata["original"]).partition(":")
     text = task.check.only(EditCheck).oracle.get(path) or ""
     if task.language == "rust":

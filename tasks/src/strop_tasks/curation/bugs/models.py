@@ -19,7 +19,7 @@ from strop_verify.core.task import Task
 
 @dataclass(frozen=True)
 class Models:
-    """Models that can be asked."""
+    """The open models of one build, if any."""
 
     servers: dict[str, Server]
     """By purpose: "rewrite", "issue"."""
@@ -42,7 +42,7 @@ class Models:
 
 
 def _connection(models: BugModels) -> Connection:
-    """The server to ask. Raises UserError, one line, for settings that cannot work."""
+    """The connection to the server. Raises a one-line UserError for settings that cannot work."""
     connection = Connection(
         models.rewrite_url, concurrency=models.concurrency, timeout_seconds=models.timeout,
         api_key_env=models.api_key_env,
@@ -61,7 +61,7 @@ def _connection(models: BugModels) -> Connection:
 
 @contextmanager
 def open_models(settings: BugModels, folder: Path, seed: int, tally: Tally) -> Iterator[Models]:
-    """The models with their answers so far, which are kept in `folder`. Raises UserError."""
+    """Opens the models. Their answers so far are kept in `folder`. Raises UserError."""
     connection = _connection(settings)
     with ExitStack() as stack:
         named = {"rewrite": settings.rewrite_model, "issue": settings.issue_model}

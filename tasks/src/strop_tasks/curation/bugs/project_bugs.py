@@ -2,11 +2,11 @@
 
 A bug is put into a function that tests reach and judged by those tests alone. It is kept when some of them fail, and
 
-1. the same ones fail again in a run with another hash seed and in `RERUNS` more, all others pass;
-2. the oracle's edit, applied as an answer would be, makes all of them pass.
+1. the same tests fail again, and all others pass, in a run with another hash seed and in `RERUNS` more;
+2. the oracle's edit, applied like an answer, makes all of them pass.
 
 Bugs that fail every test come last; those with time-outs or uncollectable tests are discarded. Functions take turns.
-A pair is two such bugs in one file, each of which still fails as it did alone, so repairing one is not enough. The
+A pair is two such bugs in one file; each still fails as it did alone, so repairing one is not enough. The
 choice depends on verdicts, not on their timing: the same project and seed give the same tasks.
 """
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 FAMILY = "repair"
 RERUNS = 1
-"""Runs of the unrepaired project, as an answer is judged, after the one in which the bug was found and one more."""
-MOST_TASK = 400_000  # characters of a task's files, names of tests and reference together
+"""Runs of the unrepaired project, judged like an answer, besides those that found the bug and changed the hash seed."""
+MOST_TASK = 400_000  # maximum characters of a task's files, test names and reference together
 WINDOW = 8
 """Bugs in progress in each of the two steps; the same on every machine, because the choice depends on it."""
 MOST_MISSED = 15  # useless bugs in a row after which a function is skipped
@@ -50,7 +50,7 @@ Results = Mapping[str, TestResult]
 
 @dataclass(frozen=True)
 class ProjectPlace:
-    """The location of the tasks' project, now and later."""
+    """Where the project's snapshot is during the build, and where the tasks will look for it."""
 
     name: str
     archive: str
@@ -69,19 +69,19 @@ class _Found:
     failing: list[str]
     passing: list[str]
     message: str  # why the first failing test fails
-    statement: str = ""  # that of its task, once it was kept
+    statement: str = ""  # its task's statement, once kept
 
 
 @dataclass
 class _Pair(Target):
-    """Two functions of a file with a kept bug each."""
+    """Two functions of a file, each with a kept bug."""
 
     of: tuple[_Found, ...] = ()
 
 
 @dataclass
 class _Waiting:
-    """A bug in the second step."""
+    """A bug that tests caught, while further runs confirm it."""
 
     found: _Found
     task: Task
@@ -92,7 +92,7 @@ class _Waiting:
 
 @dataclass
 class Factory:
-    """Makes the bugs of one project. Used once."""
+    """Makes the bugs of one project. Each instance is used once."""
 
     project: "Project"
     place: ProjectPlace
@@ -105,7 +105,7 @@ class Factory:
     ahead: int = 1
     """Bugs to prepare before they are judged; more if a model writes some."""
     done: Callable[[int], None] = lambda kept: None
-    """Called after each bug that was judged, with the number of tasks so far."""
+    """Called after each judged bug, with the number of tasks so far."""
 
     def __post_init__(self) -> None:
         self.budget = ErrorBudget(what="runs could not be judged")
@@ -113,8 +113,8 @@ class Factory:
         self._single: list[_Found] = []
 
     def tasks(self, count: int, pairs: int = 0) -> Iterator[Task]:
-        """At most `count` tasks, then `pairs` with two of their bugs. Raises TooManyErrors when more than 5 % of the
-        runs could not be judged.
+        """At most `count` tasks, then at most `pairs` that combine two of their bugs. Raises TooManyErrors when more
+        than 5 % of the runs could not be judged.
         """
         yield from self._kept(self._found(self._faults()), count)
         if pairs:
@@ -126,7 +126,7 @@ class Factory:
             task = self._confirmed(waiting)
             if task is not None:
                 made += 1
-                yield task  # before any output: an interrupt would lose it
+                yield task  # before progress output, where an interrupt would lose it
             self.done(self.tally.tasks)
             if made == count:
                 return
@@ -154,7 +154,7 @@ class Factory:
         yield from spare
 
     def _faults(self) -> Iterator[tuple[Target, Fault]]:
-        """The candidates; a model's once their answers have arrived."""
+        """The candidate bugs; waits for those that a model writes."""
         for target, offer in ahead(self._candidates(), self.ahead):
             if isinstance(offer, Fault):
                 yield target, offer
@@ -167,7 +167,7 @@ class Factory:
                 target.missed += 1
 
     def _candidates(self) -> Iterator[tuple[Target, Offer]]:
-        """Bugs of the functions in turns, until each has no more or too many useless ones; the next functions then."""
+        """Bugs of a batch's functions in turn, until each has none left or too many useless ones; then the next."""
         few: list[Target] = []
         for batch in self.targets.batches():
             self.tally.originals += len(batch)
@@ -175,7 +175,7 @@ class Factory:
         yield from self._turns(few, None)
 
     def _turns(self, batch: list[Target], few: list[Target] | None) -> Iterator[tuple[Target, Offer]]:
-        """Bugs of these functions; functions with few steady tests are postponed into `few`, if given."""
+        """Bugs of these functions; functions with few steady tests are moved to `few`, if given, for later."""
         left = list(batch)
         while left:
             for number, target in enumerate(list(left)):
@@ -285,17 +285,17 @@ class Factory:
 
 
 def judging(tally: Tally) -> tuple[dict[str, float], str]:
-    """Median and minimum number of tests per task, and tasks with fewer than `LEAST_TESTS`; and the same as text."""
+    """Median and minimum tests per task, and how many tasks have fewer than `LEAST_TESTS`; and the same as text."""
     counts = [int(count) for count in tally.counts["tests"].elements()]
     few = sum(count < LEAST_TESTS for count in counts)
     told: dict[str, float] = {"median": median(counts), "least": min(counts), "few": few}
     more = f", fewer than {LEAST_TESTS} in {few} tasks" if few else ""
-    return told, f"tests that judge a task: median {told['median']:g}, least {told['least']:g}{more}; "
+    return told, f"tests that judge a task: median {told['median']:g}, minimum {told['least']:g}{more}; "
 
 
 def split_of(text: str) -> Split:
-    """The split of all bugs of a file, by a hash of its text, because a task shows the right form of its other
-    functions."""
+    """The split of all bugs in a file, by a hash of its text: one for all, because each task shows the file's other
+    functions without their bugs."""
     return "held-out" if unit_interval("split", 0, content_hash(text)) < HELD_OUT else "train"
 
 

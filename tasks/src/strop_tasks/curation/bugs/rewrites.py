@@ -1,6 +1,6 @@
-"""Bugs by a model, which rewrites a given function with one subtle bug.
+"""Bugs written by a model, which rewrites a given function with one subtle bug.
 
-Function and kind of bug depend on the seed alone. As for any other bug, the tests decide whether it is one.
+Function and kind of bug depend on the seed alone. As with any other bug, the tests decide whether it is kept.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 OPERATOR = "rewrite"
 MOST_REWRITES = 10  # maximum requests for one function of a project; for tasks the number of bugs limits them
 MOST_SHOWN = 8_000  # longest function shown to a model, in characters
-MOST_ANSWER = 40_000  # examined characters of an answer
+MOST_ANSWER = 40_000  # maximum characters of an answer; longer ones are rejected
 KINDS = (
     "a boundary that is one off",
     "a condition that is too wide or too narrow",
@@ -47,11 +47,11 @@ class Subject:
     code: str
     """The function as the model sees it."""
     placed: Callable[[str], Fault]
-    """The bug in a response. Raises NoFault."""
+    """Turns a response into the bug. Raises NoFault."""
 
 
 class RequestedFault:
-    """A requested bug of a model."""
+    """A bug requested from a model."""
 
     def __init__(
         self, server: Server, response: "Future[Response]", subject: Subject, seen: set[str]
@@ -59,7 +59,7 @@ class RequestedFault:
         self._server, self.future, self._subject, self._seen = server, response, subject, seen
 
     def fault(self) -> Fault:
-        """The bug. Raises NoFault, and UserError if the server fails for good."""
+        """Waits for the bug. Raises NoFault, and UserError if the server fails for good."""
         text = self._server.text(self.future)
         if text is None:
             raise NoFault("the server refuses it")
@@ -84,7 +84,7 @@ class Rewriter:
     def offers(
         self, subject: Subject | None, key: str, others: Iterator[Fault], most: int = MOST_REWRITES
     ) -> Iterator[Offer]:
-        """Bugs of a function by model and by operators, in an order that the seed decides, then the rest.
+        """Bugs of a function from the model and from operators, mixed by the seed until both run out.
 
         subject  the model is not asked if it is None or longer than `MOST_SHOWN`
         key      identifies the function in the build
@@ -120,7 +120,7 @@ class Rewriter:
 
 
 def python_subject(routine: Routine) -> Subject | None:
-    """A function of a Python text; None for one that cannot be read."""
+    """A Python function to rewrite; None if it is unusable."""
     if not routine.usable or routine.node is None:
         return None
     node = routine.node
@@ -147,7 +147,7 @@ def subject_of_text(text: str, name: str) -> Subject | None:
 
 
 def rust_subject(text: str, function: RustFunction) -> Subject | None:
-    """A function of a Rust file."""
+    """A function of a Rust file to rewrite; None if its span holds no function."""
     source = Source(text, "rust")
     start, end = function.span
     found = [n for n in source.all("function_item") if (n.start_byte, n.end_byte) == (start, end)]

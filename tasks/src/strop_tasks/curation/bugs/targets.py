@@ -1,6 +1,6 @@
-"""The functions of a project that its tests reach, and the tests to judge each by.
+"""The functions of a project that its tests reach, and the tests that judge each.
 
-To find which tests reach a function, they run once, in waves until there are enough functions. A function is judged
+Tests run once to find which functions they reach, in waves until there are enough functions. A function is judged
 by the tests that call the least code, from as many test functions as possible; a test judges if it passes in three
 runs, one in another order and one with another hash seed, and neither measures time nor waits. None of this depends
 on the machine's speed.
@@ -40,14 +40,14 @@ _BESIDE = frozenset({"doc", "docs", "scripts", "script", "tools", "bench", "task
 
 @dataclass
 class Target:
-    """One function, and the state of making bugs of it."""
+    """One function, and the progress of making bugs in it."""
 
     path: str
     name: str
     text: str
-    """Of the whole file."""
+    """The text of the whole file."""
     tests: list[str]
-    """Tests that may judge; once `ready`, the judging ones."""
+    """Tests that may judge it; once `ready`, only those that do."""
     order: Iterator[Offer]
     ready: bool = True
     missed: int = 0
@@ -63,12 +63,12 @@ class Target:
 
 
 _Placed = tuple[tuple[str, int], Target]
-"""A function with its file and first line; those of an undone fix with a number."""
+"""A function, by its file and first line; functions of an undone fix, by the file and a number."""
 
 
 @dataclass(frozen=True)
 class _Spot:
-    """A site for bugs: a function, or those that one fix changed."""
+    """A site for bugs: a function, or the functions that one fix changed."""
 
     number: int  # the function's first line; if negative, the number of the file's fix
     places: list[RoutinePlace]
@@ -89,7 +89,7 @@ class Targets:
     project: "Project"
     seed: int
     at_once: tuple[int, int]
-    """The least and the most faults of one bug."""
+    """Minimum and maximum number of faults per bug."""
     tally: Tally
     max_file_chars: int | None = None
     rewriter: Rewriter | None = None
@@ -97,19 +97,19 @@ class Targets:
     enough: int = 200
     """Functions to find before the first bug is made."""
     undo: str = ""
-    """A git history whose fixes are undone, in place of any other bug."""
+    """A git history; undoing its fixes replaces all other bugs."""
     tell: Callable[[str], None] = lambda text: None
-    """Gets the current activity, every second."""
+    """Receives the current activity every second."""
 
     def batches(self) -> Iterator[list[Target]]:
-        """The functions in turn order; further ones when the earlier ones have no more bugs.
+        """The functions in turn order; more are found when the earlier ones run out of bugs.
 
         Raises UserError for a project without tests.
         """
         files = self._files()
         if self.project.language == "rust":
             if self.undo:
-                raise UserError("fixes are undone in Python projects only")
+                raise UserError("fixes can be undone only in Python projects")
             found = list(_rust(files, self.project.tests(), self.seed, self.rewriter))
             yield self._mixed(found)
             return
@@ -213,7 +213,7 @@ class Targets:
 
 
 def judges(tests: set[str], reached: "Mapping[str, TestReach]") -> list[str]:
-    """The judging tests: fewest calls first, each test function once before any twice."""
+    """The tests that judge: fewest calls first, with one case of each test function before a second of any."""
     rounds: dict[str, int] = defaultdict(int)
     ranked: list[tuple[int, int, str]] = []
     for calls, name in sorted((reached[name].calls, name) for name in tests):

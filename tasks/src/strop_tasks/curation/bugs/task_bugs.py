@@ -2,7 +2,7 @@
 
 A bug is put into the reference and kept if the task's own check fails it; the reference itself must pass. Bugs that
 fail every test come last; those that run out of time or memory are discarded. The choice depends on verdicts, not on
-their timing: the same tasks and seed give the same result. One fault of several in a bug may have no effect alone.
+their timing: the same tasks and seed give the same result. In a bug of several faults, one may have no effect.
 """
 
 from collections import Counter
@@ -112,7 +112,7 @@ class _BugMaker:
         return self.rewriter.offers(subject, task.id, drawn, MOST_TRIED * self.per_task)
 
     def _begun(self, original: _Original) -> Work[_Trials | None]:
-        """The next bugs for the verifier, a model's once they have arrived; None if there are no more."""
+        """Submits the next bugs to the verifier, a model's once they have arrived; None if there are no more."""
         missing = self.per_task - len(original.kept)
         wanted = min(missing, MOST_TRIED * self.per_task - original.tried)
         offers = list(islice(original.order, max(wanted, 0)))
@@ -133,7 +133,7 @@ class _BugMaker:
         return fault, self.verifier.submit(task, fault.text)
 
     def _settle(self, original: _Original, trials: _Trials) -> None:
-        """Takes the verdicts on bugs."""
+        """Sorts judged bugs into kept, spare (they fail every test) and dropped ones."""
         for fault, future in trials:
             verdict = self.budget.see(future.result())
             if reason := self._why_not(verdict):
@@ -144,7 +144,7 @@ class _BugMaker:
             (original.spare if spare else original.kept).append(task)
 
     def unlike_others(self, made: list[Task]) -> list[Task]:
-        """The new ones, up to the wanted number, counted."""
+        """The tasks whose programs are new, at most the wanted number; counts them and the others."""
         for task in made[self.per_task :]:
             self.tally.drop(tuple(task.metadata["bug"]), "more than requested")
         kept: list[Task] = []

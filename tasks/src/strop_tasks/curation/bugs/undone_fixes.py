@@ -2,8 +2,8 @@
 
 SWE-smith's "PR mirroring" (Yang et al., arXiv 2504.21798), with these deviations:
 1. commits instead of pull requests, which a history lacks;
-2. a hunk is reversed if its three, or one, lines of context still occur once; SWE-smith has a model rewrite the file;
-3. the statement is that of other bugs, not the commit's message: today's tests show what fails.
+2. a hunk is reversed if its context (three lines, else one) still occurs once; SWE-smith has a model rewrite the file;
+3. the statement is written as for other bugs, not from the commit's message: today's tests show what fails.
 """
 
 from collections.abc import Iterator, Mapping
@@ -51,7 +51,7 @@ class Undone:
 
 
 def undone_fixes(history: str, files: Mapping[str, str], tally: Tally) -> dict[str, list[Undone]]:
-    """Undoable fixes of a git repository or bundle in these Python files, by path, newest first.
+    """Fixes in a git repository or bundle that can be undone in these Python files, by path, newest first.
 
     Commits that give none are counted by reason under `skipped`. Raises UserError.
     """

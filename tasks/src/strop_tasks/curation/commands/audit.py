@@ -101,7 +101,7 @@ def _go(
     empty: str,
     bad: list[int],
 ) -> None:
-    """Audits all tasks. Audits and fit tasks go into files, which get their names at the end. Raises UserError with the
+    """Audits all tasks. Audits and fit tasks go into files that get their names at the end. Raises UserError with the
     text `empty` when there were neither tasks nor bad rows.
     """
     from strop.reports.terminal.progress import Progress

@@ -41,8 +41,8 @@ def bugs(
 ) -> None:
     """Make repair tasks: put faults into code and keep those that its tests catch.
 
-    Also writes OUTPUT.manifest.json, with counts and reasons. A model's answers are kept in OUTPUT.calls, so the same
-    command pays for no answer twice. See docs/build.md.
+    Also writes OUTPUT.manifest.json, with counts and reasons. A model's answers are kept in OUTPUT.calls, so repeating
+    the command never pays for an answer twice. See docs/build.md.
     """
     from strop_tasks.curation.bugs.models import open_models
     from strop_tasks.curation.bugs.project_bugs import judging
@@ -187,13 +187,13 @@ def _until_stopped(tasks: "Iterator[Task]") -> "Iterator[Task]":
     except (KeyboardInterrupt, SystemExit):
         if not passed_on:
             raise
-        # A second signal, as to a process group, would lose them.
+        # A second signal, such as one sent to the process group, would lose them.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         say(f"stopped: the {passed_on} tasks so far are written")
 
 
 def _then_in_place(tasks: "Iterator[Task]", part: Path, final: Path, tally: Tally) -> "Iterator[Task]":
-    """The tasks; after the last one the snapshot gets its name, before the file of tasks does."""
+    """The tasks; after the last one the snapshot gets its final name, before the task file gets its own."""
     from strop_verify.core import files
 
     yield from tasks

@@ -1,5 +1,5 @@
 """`strop build`: makes new tasks. This module has `rust-fix` (programs with a fault and the compiler's message),
-`demos` (demonstrations of many turns for a warm start) and `rust`.
+`demos` (multi-turn demonstrations for a warm start) and `rust`.
 """
 
 from collections import Counter
@@ -44,7 +44,7 @@ def rust_fix(
     source: Annotated[
         str, Option("--source", "-s", help="Rust tasks with references and tests: a name or a file")
     ] = "rust-functions",
-    seed: Annotated[int, Option(help="seed of the choice of faults")] = 0,
+    seed: Annotated[int, Option(help="seed for the choice of faults")] = 0,
     per_task: Annotated[int, Option(min=1, max=100, help="maximum programs from one task")] = 6,
     kinds: Annotated[str | None, Option(help="only these kinds of fault, such as moves,types")] = None,
 ) -> None:
@@ -96,7 +96,7 @@ def demos(
     each: Annotated[int, Option(min=1, help="plays per task, with different random choices")] = 1,
     limit: Annotated[int | None, Option(min=1, help="maximum training tasks to play")] = None,
     score: Annotated[
-        float, Option(min=0, max=1, help="for search tasks, also keep plays with this score")
+        float, Option(min=0, max=1, help="for search tasks, also keep plays with at least this score")
     ] = 1.0,
 ) -> None:
     """Let an environment's expert play the recipe's training tasks, and keep the plays that pass.
@@ -139,7 +139,7 @@ def demos(
             made += 1
         if not made:
             why = f"; most often: {failed.most_common(1)[0][0]}" if failed else ""
-            raise UserError(f"none of the {each * len(tasks)} plays is a demonstration{why}")
+            raise UserError(f"none of the {each * len(tasks)} plays became a demonstration{why}")
     print(f"{made} demonstrations of {len(tasks)} tasks; {output}")
     for reason, count in failed.most_common(3):
         say(f"left out: {count} plays: {reason}")
@@ -176,7 +176,7 @@ def build() -> None:
 
 for _command in (bugs, commits, demos, edits, env, implement, next_edit, preferences, retrieval, rust_fix):
     app.command()(_command)  # typer writes a hyphen for each underscore of the name
-BUILDERS: Registry[Any] = Registry("builders", {})  # builders that packages add, each a function for typer
+BUILDERS: Registry[Any] = Registry("builders", {})  # builders that packages add, as typer commands
 for _name in BUILDERS:
     app.command(_name)(BUILDERS[_name])
 
@@ -193,7 +193,7 @@ def rust(
 ) -> None:
     """Make Rust tasks from Python prompts: a model rewrites, solves and tests; what passes is kept and split.
 
-    After a kill or an interrupt, the same command resumes and pays for no answer twice. See docs/rust.md.
+    After a kill or an interrupt, the same command resumes and never pays for an answer twice. See docs/rust.md.
     """
     from strop.policies.connection import Usage
     from strop.reports.terminal.progress import Progress

@@ -63,7 +63,7 @@ def edits(
             made = pairs(iter_tasks(source, on_bad=tally.bad_row), tally)
         else:
             made = _of_programs(source, family, settings, tally, stack)
-        progress = stack.enter_context(Progress("looked at"))  # without reading the source
+        progress = stack.enter_context(Progress("looked at"))  # starts before the source is read
         build.write(islice(made, settings.limit), f"no task could be made from {source!r}", "it is empty")
     told = {name: value for name, value in asdict(settings).items() if name not in UNTOLD}
     build.finish(
@@ -106,7 +106,7 @@ def _of_programs(
     from strop_verify.sandbox.limits import Limits
     from strop_verify.verification import open_verifier
 
-    tasks = load_tasks(source)  # with splits: tasks made from one task stay on its side
+    tasks = load_tasks(source)  # with splits: tasks made from a task keep its split
     limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
     opened = open_verifier(limits=limits, workers=settings.workers, allow_unsafe=settings.allow_unsafe)
     verifier = stack.enter_context(opened)

@@ -26,14 +26,14 @@ def env(
     rev: Annotated[str, Option(help="revision; default: HEAD")] = "",
     container: Annotated[Path | None, Option(help="also write a Containerfile to this file")] = None,
     with_agent: Annotated[
-        str, Option(metavar="MODEL", help="model to ask where the rules fail, written as for strop eval")
+        str, Option(metavar="MODEL", help="model to ask when the rules fail, named as for strop eval")
     ] = "",
     allow_unsafe: AllowUnsafe = False,
 ) -> None:
     """Find out how a project is installed and tested, fetch its packages, and run its tests twice in the jail.
 
     Writes OUTPUT/NAME.lock.json. Packages are installed as wheels from the index of pip or uv, the only step that
-    needs the network; nothing of the project is run outside the jail. See docs/build.md.
+    needs the network; no code of the project runs outside the jail. See docs/build.md.
     """
     from strop_tasks.curation.histories.environment import containerfile, rebuilt
     from strop_verify.core.files import atomic, check_writable, write_json, writing
@@ -100,7 +100,7 @@ def _lock(source: str, rev: str, output: Path, agent: str, allow_unsafe: bool) -
 
 
 def _recipe(agent: str, allow_unsafe: bool) -> "Recipe":
-    """A workspace for the model."""
+    """The recipe that gives the model a workspace."""
     from strop.cli.models import check_there, read_models, recipes_of
 
     options = [

@@ -25,8 +25,8 @@ def next_edit(
     split: HeldOut,
     prompts: PromptLimit,
 ) -> None:
-    """Make next-edit tasks: a commit is cut into edits, and a task asks what comes next after some of them, if
-    anything.
+    """Make next-edit tasks: a commit is split into edits, and a task asks which edit, if any, follows
+    the first of them.
 
     Also writes OUTPUT.manifest.json, with counts and reasons. See docs/next-edit.md.
     """

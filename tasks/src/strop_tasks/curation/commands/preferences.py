@@ -41,7 +41,7 @@ def preferences(
     kept = (one for folder in runs for one in _kept(folder))
     found, counts = build_preferences(_tasks_of(runs), kept, held_out=held_out)
     if not any(one.pair_count for one in found):
-        raise UserError("no task has answers that passed and answers that failed; sample more of each task")
+        raise UserError("no task has both passing and failing answers; sample more answers per task")
     with files.atomic(output) as file:
         file.writelines(files.json_line(one.model_dump(mode="json")) for one in found)
     if pairs is not None:

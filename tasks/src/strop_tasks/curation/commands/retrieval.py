@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 @grouped
 def retrieval(
     sources: Annotated[
-        list[str], Argument(help="repositories, bundles, and tasks that `strop build bugs` made of a project")
+        list[str], Argument(help="repositories, bundles, and tasks made by `strop build bugs` from a project")
     ],
     output: File,
     settings: RetrievalSettings,
     split: HeldOut,
     prompts: PromptLimit,
 ) -> None:
-    """Make search tasks: a commit's message is the request, and the lines that it changes are to be found.
+    """Make search tasks: a commit's message is the request, and the answer is the lines that it changes.
 
     Also writes OUTPUT.manifest.json, with counts and reasons, and OUTPUT.trees.git, which holds the files. See
     docs/search.md.

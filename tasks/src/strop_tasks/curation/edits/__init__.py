@@ -29,7 +29,7 @@ LAYOUT = TallyLayout(
 
 @dataclass(frozen=True)
 class EditLimits:
-    """Limits of an edit."""
+    """Limits on an edit and the files shown with it."""
 
     context: Annotated[int, Option(min=0, max=20, help="swe-rl: maximum unchanged files to show")] = 1
     max_files: Annotated[int, Option(min=1, help="maximum number of files that an edit changes")] = 5
@@ -38,13 +38,13 @@ class EditLimits:
 
 @dataclass(frozen=True)
 class EditSettings(Verifying, EditLimits):
-    """Options of a build of edits."""
+    """Options of `strop build edits`."""
 
-    repositories: Annotated[Path | None, Option(help="folder of clones with the files of the rows")] = None
+    repositories: Annotated[Path | None, Option(help="folder of clones that hold the rows' files")] = None
     format: Annotated[
-        str, Option(help="how the edit must be written; default: search-replace; unified-diff for patch")
+        str, Option(help="edit format of the answer; default: search-replace; unified-diff for patch")
     ] = ""
-    newest: Annotated[int, Option(min=1, help="number of commits of a repository to consider")] = 10_000
+    newest: Annotated[int, Option(min=1, help="maximum commits of a repository to consider")] = 10_000
     limit: Annotated[int | None, Option(min=1, help="maximum number of tasks")] = None
     holes: Annotated[int, Option(min=1, help="infill: maximum tasks from one program")] = 2
-    seed: Annotated[int, Option(help="seed of the choice of unchanged files and of holes")] = 0
+    seed: Annotated[int, Option(help="seed for the choice of unchanged files and holes")] = 0

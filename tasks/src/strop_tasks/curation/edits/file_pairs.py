@@ -29,7 +29,7 @@ def edit_task(
     format: str,
     **fields: Any,
 ) -> Task:
-    """A task that the oracle's files solve. `after`: of changed files, None = deleted. Raises LeftOut.
+    """A task that the oracle's files solve. `after`: changed files' new texts, None = deleted. Raises LeftOut.
 
     Verified: applying the reference, the oracle's edit in its format, gives the oracle's files.
     """

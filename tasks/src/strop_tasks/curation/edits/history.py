@@ -1,11 +1,11 @@
 """Filters commits by author, message and changes, and chooses further files to show.
 
-After the published seed data of SWE-RL (Wei et al., arXiv 2502.18449: pull requests of bots, empty and huge ones,
-version bumps and the like dropped, an issue about a bug linked, programming files changed). Deviations:
+Follows the published seed data of SWE-RL (Wei et al., arXiv 2502.18449), which drops pull requests by bots, empty and
+huge ones, version bumps and the like, and requires a linked issue about a bug and changed program files. Deviations:
 1. A commit stands for a pull request, and its message for the issue, which a history lacks. So a message reveals more
    of the fix than an issue would.
 2. A commit counts as linked to an issue by a word ("fix", "bug", "closes", ...) or a number (#123) in the message.
-3. The numbers of lines and words are ours; the paper gives none.
+3. The limits on lines and words are ours; the paper gives none.
 4. The unchanged files that are also shown, which a model names in SWE-RL, are drawn by a seed from the files closest to
    the changed ones: in the same folder, or with names that the issue or a changed file mentions.
 """
@@ -21,9 +21,9 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.ids import rng
 from strop_verify.edits.languages import LANGUAGES
 
-MOST_LINES = 400  # lines that a commit adds and removes
-FEWEST_WORDS = 3  # of a message
-MOST_MESSAGE = 6000  # characters of a message
+MOST_LINES = 400  # maximum lines that a commit adds and removes
+FEWEST_WORDS = 3  # minimum words of a message
+MOST_MESSAGE = 6000  # maximum characters of a message
 POOL = 4  # number of closest files to draw each wanted one from
 SMALLEST = 40  # smallest file worth showing, in bytes
 _WORD = re.compile(r"[A-Za-z_]\w{2,60}")
@@ -116,17 +116,17 @@ def names_a_bug(message: str) -> None:
 
 
 def is_program(path: str) -> bool:
-    """Whether a name is that of a programming language's file."""
+    """Whether a path ends like a file of a programming language."""
     return path.rpartition(".")[2].lower() in LANGUAGES and "." in PurePosixPath(path).name
 
 
 def is_test(path: str) -> bool:
-    """Whether a name is that of a test, or of a file that tests need."""
+    """Whether a path names a test, or a file that tests need."""
     return _TEST.search(path) is not None
 
 
 def is_packaging(path: str) -> bool:
-    """Whether a name is that of a file about building, testing or naming the project, such as setup.py."""
+    """Whether a path names a file about building, testing or naming the project, such as setup.py."""
     return _PACKAGING.search(path) is not None
 
 
@@ -161,7 +161,7 @@ def _plain(changes: Sequence[CommitFile]) -> list[CommitFile]:
 def akin(
     paths: Mapping[str, int], changed: Mapping[str, str], issue: str, count: int, room: int, *parts: int | str
 ) -> list[str]:
-    """Up to `count` unchanged files within `room` bytes together, in the language of the changed ones.
+    """Up to `count` unchanged files of at most `room` bytes together, in the language of the changed ones.
 
     paths    every file and its size in bytes
     changed  the texts of the changed files

@@ -1,7 +1,7 @@
 """Faulty programs and their repairs, of three kinds:
 
 1. programs that do not build, with the compiler's message: from tasks with a reference and a broken program
-   (`metadata.broken`) whose check has a build stage. Verified: the broken program fails in it, the edit passes;
+   (`metadata.broken`) whose check has a build stage. Verified: the broken program fails in that stage, the edit passes;
 2. programs with removed lines, as in HumanEval-Infilling (Bavarian et al., arXiv 2207.14255: single-line and
    multi-line). Verified: the rest fails, and the lines pass;
 3. pairs of a vulnerable and a fixed function: neighbouring rows of PrimeVul's paired files.
@@ -25,8 +25,8 @@ from strop_verify.core.verdict import Verdict
 
 FAMILY = "fix-compile"
 IN_FLIGHT = 64  # programs judged at a time
-MOST_LINES = 4  # of a hole
-LONGEST_MESSAGE = 4000  # shown characters of a compiler's message
+MOST_LINES = 4  # maximum lines of a hole
+LONGEST_MESSAGE = 4000  # maximum characters of a compiler's message to show
 
 
 class _Work(NamedTuple):
@@ -45,7 +45,7 @@ def fix_compile(
 
 
 def infill(tasks: Iterable[Task], verifier: Verifier, settings: EditSettings, tally: Tally) -> Iterator[Task]:
-    """Up to `settings.holes` tasks of each, in order; as `fix_compile`."""
+    """Up to `settings.holes` tasks from each task, in order. Raises TooManyErrors like `fix_compile`."""
     holes = (hole for task in tasks for hole in _holes(task, settings))
     cut = ((hole, f"{hole.metadata['prefix']}{hole.metadata['suffix']}") for hole in holes)
     return _verified(cut, lambda work, broken: work.edit, verifier, settings, tally)
@@ -92,7 +92,7 @@ def _all_begun(
 
 def _holes(task: Task, settings: EditSettings) -> Iterator[Task]:
     """The task with lines of its reference removed below the line of its name: alternately one, or a run of up to
-    `MOST_LINES`. The task itself if it has no such lines.
+    `MOST_LINES`. Yields nothing if there are no such lines.
     """
     lines = task.reference.splitlines(keepends=True)
     name = task.check.function

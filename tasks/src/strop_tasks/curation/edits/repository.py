@@ -123,7 +123,7 @@ class Repository:
         return found
 
     def files(self, commit: str) -> Files:
-        """Path to content of every plain file at a commit. VerificationError if they are too many or large."""
+        """Path to content of every plain file at a commit. Raises VerificationError if too many or too large."""
         with tempfile.TemporaryDirectory(prefix="strop-git-") as folder:
             out = Path(folder) / "tree.tar"
             self._call("archive", "--format=tar", f"--output={out}", commit)
@@ -182,10 +182,10 @@ def _changes(words: Sequence[str]) -> Iterator[CommitFile]:
 
 
 class SourceHistory(NamedTuple):
-    """A source's history in the repository of trees."""
+    """A source's history in the gathered repository."""
 
     name: str
-    """Of the source, without its folder and ending."""
+    """The source's name, without its folder and ending."""
     ref: str
 
 

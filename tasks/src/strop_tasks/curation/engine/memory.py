@@ -18,7 +18,7 @@ class Memory(Mapping[str, Any]):
     def __init__(self, path: Path, *, durable: bool = False) -> None:
         """Opens or creates the file. Raises UserError if that fails or a line in its middle is damaged.
 
-        durable  an assignment returns when the value is on disk
+        durable  an assignment returns only once the value is on disk
         """
         self._places: dict[str, LinePlace] = {line["id"]: place for place, line in scan(path)}
         self._writer = Appender(path, durable=durable)

@@ -26,7 +26,7 @@ Issues = Annotated[
     list[str] | None,
     Option(
         metavar="REPOSITORY=FILE.json",
-        help="its issues, as gh issue list --json number,title,body writes them; a commit that closes one takes its "
+        help="its issues, as gh issue list --json number,title,body writes them; a commit that closes one uses its "
         "text instead of the message; repeatable",
     ),
 ]
@@ -34,20 +34,20 @@ Issues = Annotated[
 
 @dataclass(frozen=True)
 class Verifying:
-    """Settings of verification."""
+    """Options for verifying answers in the jail."""
 
     workers: Annotated[int | None, Option(min=1, help="batches verified at a time; default: cores")] = None
     allow_unsafe: AllowUnsafe = False
 
     def jail(self) -> "Settings":
-        """The limits of runs of projects."""
+        """The jail's settings for runs of projects."""
         from strop_verify.verification.settings import Settings
 
         return Settings(allow_unsafe=self.allow_unsafe)
 
     @property
     def many(self) -> int:
-        """Runs of projects at a time."""
+        """Number of concurrent runs of projects."""
         return self.workers or min(16, len(os.sched_getaffinity(0)))
 
 
@@ -61,7 +61,7 @@ class ChosenTasks:
     split: Side = None
 
     def filters(self) -> dict[str, Any]:
-        """The arguments of `load_tasks`, and their names in manifests."""
+        """The arguments for `load_tasks`, under the names that manifests use."""
         return {"limit": self.limit, "topics": self.topic, "levels": self.level, "split": self.split}
 
 
@@ -76,7 +76,7 @@ class HeldOut:
     ] = 0.2
 
     def sides(self, tasks: "Sequence[Task]") -> "list[Task]":
-        """The tasks with their sides. Raises UserError for a repository that has no task."""
+        """The tasks with their splits. Raises UserError for a repository that has no task."""
         return list(split_of(tasks, self.held_out or [], self.newest_share)) if tasks else []
 
 
@@ -125,12 +125,12 @@ class Build:
         for each in (path, self._manifest, *beside):
             files.check_writable(each)
         self._prompts, self._fits = prompts, prompts.fits()
-        self.too_long: set[str] = set()  # Ids of the tasks that were left out for their prompts
+        self.too_long: set[str] = set()  # ids of the tasks whose prompts were too long
         self._started = time.monotonic()
 
     def write(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> None:
-        """Writes the tasks, without those whose prompts are too long. Raises UserError if none is left: `nothing`, and
-        the reasons or `otherwise`.
+        """Writes the tasks, without those whose prompts are too long. Raises UserError if none is left; its
+        text is `nothing` and the counted reasons, or `otherwise`.
         """
         from strop.tasks import write_tasks
 
@@ -158,7 +158,7 @@ class Build:
         return done
 
     def seconds(self) -> float:
-        """Since the build began."""
+        """Seconds since the build began."""
         return time.monotonic() - self._started
 
     def finish(self, settings: Mapping[str, Any], line: str, **more: Any) -> None:
@@ -171,7 +171,7 @@ class Build:
 
 
 def known(what: str, names: Iterable[str], choices: Collection[T]) -> list[T]:
-    """The choices that are named, in their own order. Raises UserError for a name that is none of them."""
+    """The named choices, in the order of `choices`. Raises UserError for an unknown name."""
     from strop.tasks.rows import unknown
 
     named = list(names)

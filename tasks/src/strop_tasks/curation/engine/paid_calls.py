@@ -1,4 +1,4 @@
-"""Calls of a model's server, each paid for once: a response is stored before it is used, and read back on resuming.
+"""Calls to a model's server, each paid for once: a response is stored before it is used, and read back on resuming.
 
 A killed build loses the calls in flight. They are sent again with the same `Idempotency-Key`, for servers that use it.
 """
@@ -23,16 +23,16 @@ from strop_verify.core.files import write_json
 CALLS, BUILD = "calls.jsonl", "build.json"
 FINISH_SECONDS = 15.0  # how long an interrupted build waits for calls in flight
 MOST_REFUSED = 8
-"""A build ends after this many refusals and no answer: then the settings are wrong, not the prompts."""
+"""A build ends after this many refusals without an answer: the settings are wrong then, not the prompts."""
 
 
 class Question(NamedTuple):
-    """One call."""
+    """One call to the model."""
 
     key: str
     """Identifies a paid response."""
     stage: str
-    """The prompt; usage is counted by it."""
+    """Which prompt is used; usage is counted per stage."""
     attempt: int
     """From 1."""
     prompt_id: str
@@ -41,7 +41,7 @@ class Question(NamedTuple):
 
 
 class Response(NamedTuple):
-    """The response's text."""
+    """The text of a response, and why it ended."""
 
     text: str
     finish: str
@@ -53,7 +53,7 @@ class QuestionRefused(Exception):
 
 
 class Stopped(Exception):
-    """No more calls: the limit of the cost is reached, or a call failed for good."""
+    """No more calls: the cost limit is reached, or a call failed for good."""
 
 
 class Calls:
@@ -63,7 +63,7 @@ class Calls:
     """
 
     def __init__(self, server: Connection, folder: Path) -> None:
-        """Reads the responses so far, keeping keys and places. Raises UserError."""
+        """Reads the stored responses; keeps only their keys and positions in memory. Raises UserError."""
         self._server, self._paid = server, Memory(folder / CALLS, durable=True)
         self.usage = Usage()
         for line in self._paid.values():
@@ -104,7 +104,7 @@ class Calls:
         return self._loop
 
     async def _serve(self, started: "Future[asyncio.AbstractEventLoop]") -> None:
-        """The thread's whole life."""
+        """Runs the thread's event loop until the calls are closed."""
         started.set_result(asyncio.get_running_loop())
         await self._ended.wait()
         left = asyncio.all_tasks() - {asyncio.current_task()}
@@ -191,7 +191,7 @@ def messages(text: str, values: Mapping[str, str]) -> list[dict[str, str]]:
 def opened(path: Path, identity: dict[str, Any], command: str) -> Iterator[None]:
     """Creates or resumes the folder of a build that calls a model, and locks it for this process.
 
-    Raises UserError for a folder that holds something else, a build of another identity, or is in use.
+    Raises UserError for a folder that holds something else, holds a build of another identity, or is in use.
     """
     with held(path, command, (path / BUILD).exists):
         before = read_object(path / BUILD)

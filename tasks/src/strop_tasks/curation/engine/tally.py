@@ -24,13 +24,13 @@ class TallyLayout:
     marks: "Callable[[Task], Iterable[tuple[str, str]]]"
     """(name, key) of each count that a task adds to."""
     fates: Sequence[str] = ()
-    """Counts that are a column of an operator's row; the first one names the rows. Reasons for dropping come last."""
+    """Counts that form the columns of an operator's row; the first one's keys are the rows. Reasons come last."""
     order: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
     """Sort keys of the names that are not sorted alphabetically."""
 
 
 class LeftOut(Exception):
-    """The reason why something makes no task, in a few words that are counted."""
+    """Raised when a candidate makes no task; its text is the reason, in a few words that are counted."""
 
 
 class Tally:
@@ -47,11 +47,11 @@ class Tally:
         self.unusable, self.left_out = self.counts["unusable"], self.counts["left_out"]
         """Candidates that made no task, by reason."""
         self.skipped = self.counts["skipped"]  # files and rows left out, by reason
-        self.filtered = self.counts["filtered"]  # functions, by the first filter that refused them
+        self.filtered = self.counts["filtered"]  # functions, by the first filter that rejected them
         self.made, self.tried, self.kept = (self.counts[name] for name in ("made", "tried", "kept"))
         """By operator; a fault of several operators counts under each."""
         self.done: Callable[[int], None] = lambda made: None
-        """Gets the number of tasks made of each candidate, to show progress."""
+        """Receives the number of tasks made from each candidate, to show progress."""
 
     def keep(self, task: "Task") -> "Task":
         """Counts a task and returns it."""
@@ -99,7 +99,7 @@ class Tally:
         self.left_out["a row that makes no task"] += 1
 
     def reasons(self) -> str:
-        """Why something makes no task, the most frequent reason first."""
+        """Why candidates made no task, the most frequent reason first."""
         found = self.left_out + self.skipped + self.filtered + self.unusable
         found += sum(self.dropped.values(), Counter())
         return listed(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))))
@@ -154,7 +154,7 @@ class ErrorBudget:
 
 
 def listed(counts: Mapping[str, int]) -> str:
-    """Counts in one line."""
+    """Counts and their reasons as one line of text."""
     return ", ".join(f"{count} {reason}" for reason, count in counts.items())
 
 
@@ -174,9 +174,9 @@ def once(tasks: "Iterable[Task]", tally: Tally) -> "Iterator[Task]":
 
 
 def split_of(tasks: "Sequence[Task]", held_out: Sequence[str], share: float) -> "Iterator[Task]":
-    """The tasks with their side: some repositories are held out, and the newest commits of each other one.
+    """The tasks with their split: some repositories are held out, and so are the newest commits of all others.
 
-    share  of a repository's newest commits to hold out, in whole days; in exact numbers if that would be all of them.
+    share  of a repository's newest commits to hold out, in whole days; by exact count if that would be all of them.
            Tasks without a date are not held out by it
     Raises UserError for a repository that has no task.
     """
@@ -196,7 +196,7 @@ def split_of(tasks: "Sequence[Task]", held_out: Sequence[str], share: float) -> 
 
 
 def _late(commits: "Sequence[Task]", share: float) -> set[str]:
-    """The ids of the newest tasks of a repository, newest first: all of a day, unless it is the first one."""
+    """The ids of a repository's newest tasks: whole days, unless that would be all tasks."""
     count = round(len(commits) * share)
     dates = sorted((task.metadata["date"] for task in commits), reverse=True)
     if not count or dates[count - 1] == dates[-1]:

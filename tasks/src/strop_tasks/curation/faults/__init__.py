@@ -1,1 +1,1 @@
-"""Faults for code that has tests: which are drawn, and those that a model writes, fitted in."""
+"""Faults for code that has tests: drawn from operators, or written by a model and fitted in."""

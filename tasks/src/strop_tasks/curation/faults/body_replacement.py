@@ -1,4 +1,4 @@
-"""Replaces a function's body by the one that a model wrote.
+"""Replaces a function's body with one that a model wrote.
 
 Head, docstring and decorators stay the original's; name and parameters must match. Indentation is adjusted, and new
 comments are dropped because they reveal the bug. Answers are hostile text: they are parsed, never run here.
@@ -15,7 +15,7 @@ _COMMENTS = ("comment", "line_comment", "block_comment")
 
 
 class NoFault(Exception):
-    """Why an answer cannot be used, in a few words that do not depend on it."""
+    """Why an answer cannot be used, in a few words that do not depend on the answer."""
 
 
 def shown(source: Source, node: Node) -> str:

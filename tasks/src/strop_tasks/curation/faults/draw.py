@@ -20,7 +20,7 @@ from strop_verify.core.ids import rng
 from strop_verify.core.text import squeeze
 
 T = TypeVar("T")
-_PARTNERS = 8  # faults that are tried as partners of one fault
+_PARTNERS = 8  # maximum attempts to find partners for a fault
 RARE: frozenset[Kind] = frozenset({"borrows", "moves", "mutability", "lifetimes", "matches"})
 """Kinds that few programs allow; they come first."""
 
@@ -35,7 +35,7 @@ class Fault:
     lines: tuple[int, int]
     """First and last changed line of the original, from 1."""
     text: str
-    """The whole file."""
+    """The whole file with the fault."""
     shape: str
     """The key by which faults of one function count as equal."""
 
@@ -59,7 +59,7 @@ class Pool(Generic[Text]):
         """How many faults each operator could make."""
 
     def drawn(self) -> Iterator[Change]:
-        """Each change once."""
+        """Yields each change once; rare kinds first."""
         turns = {kind: self._shuffled(found) for kind, found in sorted(self._by_kind.items())}
         kinds = list(turns)
         self._random.shuffle(kinds)
@@ -110,7 +110,7 @@ def faults(
     """The faults of one function (its dotted name) or of all functions of a Python text, each once.
 
     The order depends on the text, `seed` and `key` alone; operators take turns, and so do functions. `at_once`: the
-    least and most faults put in together. Every text compiles and has a different tree, which is not the source's.
+    minimum and maximum faults put in together. Every text compiles; its tree differs from the source's and the others'.
     Empty if the source does not parse.
     """
     chosen = [r for r in routines(source) if function is None or r.name == function]
@@ -140,7 +140,7 @@ def routine_faults(
 def _with_others(
     change: Change, count: int, by_operator: Mapping[str, list[Change]], random: Random
 ) -> list[Change]:
-    """The fault and others of other operators that do not touch."""
+    """The change with non-touching changes by other operators, up to `count` in all."""
     together = [change]
     for _ in range(_PARTNERS):
         others = [name for name in by_operator if name not in {c.operator for c in together}]

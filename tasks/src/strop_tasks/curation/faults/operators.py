@@ -2,7 +2,7 @@
 
 An operator is a function from a parsed text to edits, each of which makes one fault, or a set of rules "replace what
 this tree-sitter query finds". An edit replaces one span; the rest stays byte for byte. A Rust operator names the kinds
-of error that its faults may cause; the compiler's first error says which it was, or the tests for kinds without codes.
+of error that its faults may cause; the compiler's first error says which it was; for kinds without codes, tests do.
 Python faults have no kinds.
 """
 
@@ -104,7 +104,7 @@ class OperatorTable(dict[str, Operator[Text]]):
         self._extend(name, kinds, find)
 
     def words(self, name: str, *kinds: Kind, at: str, others: Mapping[str, str | tuple[str, ...]]) -> None:
-        """Registers a rule that replaces the text of the capture `at` by `others` of it."""
+        """Registers a rule that replaces the text of the capture `at` by each of its `others`."""
 
         def find(text: Text) -> Iterator[Edit]:
             for found in matches(text, at):

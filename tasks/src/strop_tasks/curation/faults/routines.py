@@ -38,7 +38,7 @@ class Routine:
 
     @cached_property
     def shape(self) -> str:
-        """The function's `shape`: a change with the same one changes nothing."""
+        """The function's `shape`: a change that keeps it has no effect."""
         return shape(self.tree)
 
     @cached_property
@@ -95,7 +95,7 @@ class RoutinePlace:
     name: str
     """Dotted, from the top of the file: `Class.method`."""
     lines: list[str]
-    """Of the whole file."""
+    """All lines of the file."""
     node: Function
 
     @property
@@ -109,7 +109,7 @@ class RoutinePlace:
         return line == head or self.node.body[0].lineno <= line <= (self.node.end_lineno or self.first)
 
     def routine(self) -> Routine:
-        """The function."""
+        """Parses the function."""
         return Routine(self.name, self.first, self.lines, self.node)
 
 

@@ -22,16 +22,16 @@ FAMILY = "repair"
 
 @dataclass(frozen=True)
 class HistorySettings:
-    """Options of the commits to try."""
+    """Options for the commits to try."""
 
-    newest: Annotated[int, Option(min=1, help="number of commits of a repository to consider")] = 10_000
+    newest: Annotated[int, Option(min=1, help="maximum commits of a repository to consider")] = 10_000
     limit: Annotated[int | None, Option(min=1, help="maximum tasks of one repository")] = None
     max_files: Annotated[int, Option(min=1, help="maximum source files that a commit changes")] = 5
     max_lines: Annotated[int, Option(min=1, help="maximum source lines that it adds and removes")] = 400
-    seconds: Annotated[float, Option(min=1.0, help="maximum CPU seconds of the runs of one commit")] = 90.0
-    mutants: Annotated[int, Option(min=0, help="faults in the changed lines to try its tests on")] = 4
-    format: Annotated[str, Option(help="how the repair must be written")] = "search-replace"
-    seed: Annotated[int, Option(help="seed of the choice of other files' tests and of faults")] = 0
+    seconds: Annotated[float, Option(min=1.0, help="maximum CPU seconds of all runs of a commit")] = 90.0
+    mutants: Annotated[int, Option(min=0, help="faults planted in changed lines to try its tests")] = 4
+    format: Annotated[str, Option(help="edit format of the repair")] = "search-replace"
+    seed: Annotated[int, Option(help="seed for the choice of other files' tests and faults")] = 0
     untold: Annotated[
         bool,
         Option("--untold", help="leave out tasks whose statement quotes or names what only the patch has"),

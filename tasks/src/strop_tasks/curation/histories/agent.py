@@ -46,7 +46,7 @@ def by_agent(
     recipe: Recipe, tree: Files, install: ProjectInstall, why: str, prove: Callable[[ProjectInstall], EnvironmentLock],
     say: Callable[[str], None],
 ) -> EnvironmentLock:  # fmt: skip
-    """The environment that a policy finds in `TRIES` plays; each gets the last one's error. Raises StropError."""
+    """The environment that a policy finds in `TRIES` plays; each gets the previous error. Raises StropError."""
     with ExitStack() as stack:
         policy = open_policy(recipe, prompts=lambda tokenizer: {NAME: ()})
         stack.callback(getattr(policy, "close", lambda: None))

@@ -32,12 +32,12 @@ JOURNAL = ".journal.jsonl"
 
 
 Show = Callable[[str, int, int, int], None]
-"""Gets the repository, the commits that this run has tried, those that it is expected to try (with a limit, by the
+"""Receives the repository, the commits that this run has tried, those that it is expected to try (with a limit, by the
 share of tasks so far), and the tasks."""
 
 
 class HistoryBuild:
-    """One build in its folder. Raises UserError if another build runs there, or used other settings."""
+    """One build in its folder. Raises UserError if another build is running there, or used other settings."""
 
     def __init__(
         self, sources: Sequence[str], folder: Path, settings: HistorySettings, verifier: Verifier, tally: Tally,
@@ -48,7 +48,7 @@ class HistoryBuild:
         self._tally, self._verifier, self.rows = tally, verifier, rows
         lock = try_lock(folder / ".lock")
         if lock is None:
-            raise UserError(f"{folder}: another build runs there")
+            raise UserError(f"{folder}: another build is running there")
         self._lock: int = lock
         self.runs, self.folders = HistoryRuns(jail), PackageFolders(folder)
         self._budget = ErrorBudget(what="commits could not be judged", share=0.1)
@@ -100,7 +100,7 @@ class HistoryBuild:
                             waiting_for.cancel()
                         break
                 left[name] = 0
-        except BaseException:  # no trial is pending
+        except BaseException:  # leaves no trial waiting for a verdict
             self._verifier.close()
             raise
         finally:
@@ -181,7 +181,7 @@ class HistoryBuild:
 
 
 def manifest_of(tasks: Sequence[Task], folder: Path) -> dict[str, Any]:
-    """Entries of the manifest besides counts: bytes, environments, strength."""
+    """The manifest's entries besides counts: bytes, environments, strength."""
     archives = [folder / task.check.effective().only(ProjectCheck).project for task in tasks]
     strength = [task.metadata["strength"] for task in tasks]
     return {

@@ -35,7 +35,7 @@ class HistoryCommit:
     tests: Sequence[str] = ()
     """For a row of SWE-bench, the tests that its patch fixes, as pytest names them without parameters."""
     instance: str = ""
-    """For a row, its name."""
+    """For a commit made from a row, the row's name."""
 
     @property
     def key(self) -> str:
@@ -44,12 +44,12 @@ class HistoryCommit:
 
 
 def judges(path: str, language: str = "python") -> bool:
-    """Whether both sides have the commit's version of a file: a test, or a file that tests need or configures them."""
+    """Whether both sides use the commit's version of a file: a test, or one that tests need or that configures them."""
     return is_test(path) or is_protected(path, language)
 
 
 def programs_of(before: Files, after: Files, language: str) -> tuple[dict[str, str], dict[str, str | None]]:
-    """The programs that differ between two trees, as texts: before, and after (None: gone). Raises LeftOut."""
+    """The programs that differ between two trees, as texts: before, and after (None: deleted). Raises LeftOut."""
     differing = (p for p in sorted(before.keys() | after.keys()) if before.get(p) != after.get(p))
     changed = [p for p in differing if p.endswith(_ENDINGS[language]) and not judges(p, language)]
     try:

@@ -73,7 +73,7 @@ class PackageFolders:
 
     @property
     def failures(self) -> list[str]:
-        """Reasons why some could not be made."""
+        """Reasons why folders could not be made."""
         return sorted(self._failed.values())
 
     def named(self, requirements: Sequence[str], day: str = "", tree: Files | None = None) -> str:
@@ -94,7 +94,7 @@ class PackageFolders:
                         return self._made(asked, before, tree or {})
                     except UserError as error:
                         cause = cause or error
-        raise cause or UserError("nothing of it can be installed")
+        raise cause or UserError("none of the requirements can be installed")
 
     def _ways(self, requirements: Sequence[str]) -> Iterator[Sequence[str]]:
         yield requirements
@@ -158,7 +158,7 @@ def package_folder(requirements: Sequence[str]) -> str:
 
 
 def rebuilt(path: Path, folder: Path) -> str:
-    """Makes a lock's package folder again, with its versions; returns its name. Raises UserError."""
+    """Recreates a lock's package folder, with the same versions; returns its name. Raises UserError."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         name, installed = data["packages"], dict(data["installed"])
@@ -192,7 +192,7 @@ def environment_of(
     settings: Settings,
     day: str = "",
 ) -> EnvironmentLock:
-    """The environment of a tree, built and tested. Raises UserError if installing fails, StropError without a pass."""
+    """A tree's environment, built and tested. Raises UserError if installing fails, StropError if no test passes."""
     if installation.refused:
         raise UserError(f"{name}: {installation.refused}")
     packages = ""
@@ -227,7 +227,7 @@ def _proved(lock: EnvironmentLock, tree: Files, settings: Settings, lacks: str) 
         stop = first.stop[1] if first.stop else ""
         why = first.tampered or uncollected(first) or first.uncollected or stop or failed or "none was found"
         said = " ".join(f"{why}{f' ({lacks})' if lacks else ''}".split())[:300]
-        raise StropError(f"{lock.repository}: no test of it passes here: {said}")
+        raise StropError(f"{lock.repository}: none of its tests passes here: {said}")
     failing = (first.results.keys() | second.results.keys()) - one - other
     return replace(lock, passing=sorted(one & other), flaky=sorted(one ^ other), failing=sorted(failing))
 
@@ -242,7 +242,7 @@ def _bare(requirement: str) -> str:
 
 
 def containerfile(lock: EnvironmentLock) -> str:
-    """A Containerfile with the same versions; it is built inside the repository."""
+    """A Containerfile with the same versions, to be built inside the repository."""
     if lock.language == "rust":
         return 'FROM docker.io/library/rust:slim\nWORKDIR /project\nCOPY . .\nCMD ["cargo", "test", "--offline"]\n'
     pins = shlex.join(

@@ -79,7 +79,7 @@ class _InstallReading:
         self.compiled = any(path.endswith((".pyx", ".pxd")) for path in files)
 
     def pyproject(self) -> None:
-        """PEP 621 and 735, Poetry; version files of hatch-vcs and setuptools-scm."""
+        """Reads PEP 621 and 735, Poetry, and version files of hatch-vcs and setuptools-scm."""
         data = _toml(self._text("pyproject.toml"))
         project, tool = _table(data, "project"), _table(data, "tool")
         poetry = _table(tool, "poetry")
@@ -106,7 +106,7 @@ class _InstallReading:
         self.compiled = self.compiled or backend.startswith(_COMPILED)
 
     def setup_cfg(self) -> None:
-        """setuptools' declarative form."""
+        """Reads setuptools' declarative options."""
         ini = _ini(self._text("setup.cfg"))
         self._named(ini.get("metadata", {}).get("name"), ini.get("metadata", {}).get("version"))
         options = ini.get("options", {})
@@ -117,7 +117,7 @@ class _InstallReading:
             self._want(lines.splitlines() if _for_tests(name) else ())
 
     def setup_py(self) -> None:
-        """The literals among the arguments of `setup`, by the syntax tree."""
+        """Reads the literal arguments of `setup` from the syntax tree."""
         given = _arguments_of_setup(self._text("setup.py"))
         self._named(given.get("name"), given.get("version"))
         self.python = self.python or str(given.get("python_requires") or "")
@@ -132,17 +132,17 @@ class _InstallReading:
         self.compiled = self.compiled or "ext_modules" in given
 
     def other_files(self) -> None:
-        """requirements files, and the dependencies of tox's plain environment."""
+        """Reads requirements files, and the dependencies of tox's default environment."""
         for path in sorted(self.files):
             if any(fnmatchcase(path.lower(), pattern) for pattern in _TEST_FILES):
                 self._want(_listed(self._text(path)))
         self._want(_listed(_ini(self._text("tox.ini")).get("testenv", {}).get("deps", "")))
 
     def installation(self) -> ProjectInstall:
-        """Merges the parts."""
+        """The installation, from all that was read."""
         lacks = "it has compiled extensions, which are not built" if self.compiled else ""
         if ".gitmodules" in self.files:
-            lacks = lacks or "its submodules are not there"
+            lacks = lacks or "its submodules are missing"
         refused = "" if _python_fits(self.python) else f"it needs Python {self.python}; this is {_here()}"
         return ProjectInstall(
             "python", tuple(self.found), tuple(sorted(set(wanted(self.wanted, self.name)))), self._written(), refused,
@@ -188,7 +188,7 @@ class _InstallReading:
 
 
 def _of_cargo(files: Files) -> ProjectInstall:
-    """A cargo project; it may need no external crates."""
+    """A cargo project; refused if it needs external crates that are not vendored."""
     found = tuple(path for path in ("Cargo.toml", "Cargo.lock") if path in files)
     outside = set[str]()
     for path in (path for path in files if PurePosixPath(path).name == "Cargo.toml"):
@@ -200,7 +200,7 @@ def _of_cargo(files: Files) -> ProjectInstall:
     if outside and not any(path.startswith("vendor/") for path in files):
         some = ", ".join(sorted(outside)[:3])
         return ProjectInstall(
-            "rust", found, refused=f"it needs crates from outside ({some}); vendor them: cargo vendor"
+            "rust", found, refused=f"it needs external crates ({some}); vendor them: cargo vendor"
         )
     return ProjectInstall("rust", found)
 
@@ -255,7 +255,7 @@ def _inside(path: str) -> bool:
 def _toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except (ValueError, RecursionError):  # oversized numbers and nesting raise no TOMLDecodeError
+    except (ValueError, RecursionError):  # oversized numbers and deep nesting do not raise TOMLDecodeError
         return {}
 
 
@@ -295,7 +295,7 @@ def _of_poetry(name: str, value: Any) -> str:
 
 
 def _bounds(part: str) -> str:
-    """`^1.2` as `>=1.2,<2`, `~1.2` as `>=1.2,<1.3`; others as they are, a bare number as `==`."""
+    """`^1.2` becomes `>=1.2,<2`, `~1.2` becomes `>=1.2,<1.3`, a bare number `==`; others stay as they are."""
     if part in ("", "*"):
         return ""
     if part[0] not in "^~" or part.startswith("~="):

@@ -1,6 +1,6 @@
 """Runs of tests on many trees: each thread has one warm jailed process per package folder and hash seed, with a fresh
-tree for each run. Runs share compiled files of sources with equal path and content; imports from outside the project
-are done once, by a restarted process.
+tree for each run. Runs share compiled files of sources with equal path and content; modules from outside the
+project are imported once, by a restarted process.
 """
 
 import threading
@@ -25,7 +25,7 @@ from strop_verify.verification.project.runs import (
 )
 from strop_verify.verification.settings import Settings
 
-TEST_SECONDS = 2.0  # CPU seconds of one test; the wall time is ten times that, as for imports
+TEST_SECONDS = 2.0  # CPU seconds of one test; the wall time limit is ten times that, also for imports
 _PATIENCE = 3
 _LOADING = 6.0
 _WALL = 10.0  # wall seconds of a run per CPU second, so a busy machine does not matter
@@ -76,7 +76,7 @@ datetime.datetime = later(
 )
 datetime.date = later(plain, today=classmethod(lambda cls: plain.today() + days))
 """
-"""A pytest plugin that moves the clocks of Python's library ahead."""
+"""A pytest plugin that moves the clocks of Python's standard library ahead."""
 
 
 class HistoryRuns:
@@ -89,7 +89,7 @@ class HistoryRuns:
         self._all: list[TestsProcess] = []
         self._closed = False
         self._compiled: OrderedDict[tuple[str, bytes], dict[str, bytes]] = OrderedDict()
-        """By path and content of a source."""
+        """Compiled files, by path and content of their source."""
         self._modules: dict[str, tuple[str, ...]] = {}  # modules from outside the projects, by package folder
 
     def run(
@@ -174,7 +174,7 @@ class HistoryRuns:
 
 
 def passed(run: ProjectRun) -> set[str]:
-    """The tests that passed."""
+    """The tests that passed; none if the run was tampered with."""
     results = {} if run.tampered else run.results
     return {name for name, test in results.items() if test.outcome is Outcome.PASSED}
 

@@ -6,7 +6,7 @@ commit's change of programs. First only tests in changed lines run: most commits
 1. failing tests are those of changed files that fail in each of three runs without the oracle and pass in each with it;
    passing tests pass in all of them: those of changed files first, then some drawn from other files;
 2. the runs differ: one in the project's order, one with another hash seed, one in another order, and with the oracle
-   one on another day. A test that is not the same in all is quarantined, and judges nothing;
+   one on another day. A test whose result is not the same in all of them is quarantined, and judges nothing;
 3. no test passes without the oracle and fails with it, among the tests that run in `WHOLE_SECONDS`;
 4. judged like an answer, the oracle passes and the unchanged files fail. Tests that the oracle fails there are
    quarantined, once.
@@ -42,9 +42,9 @@ from strop_verify.verification.project.runs import ProjectRun, RunRequest
 
 WHOLE_SECONDS = 15.0  # CPU seconds for tests of other files
 MOST_FAILING, MOST_PASSING, MOST_OTHERS = 60, 40, 30
-"""Tests that judge a task: failing, passing ones of the changed files, and of others."""
+"""Maximum tests that judge a task: failing ones, passing ones of changed files, passing ones of other files."""
 SLOW = 0.5  # CPU seconds above which a test judges only if it is in changed lines
-MOST_TASK = 600_000  # characters of a task's files, names of tests and reference together
+MOST_TASK = 600_000  # maximum characters of a task's files, test names and reference together
 _WALL = 10.0  # wall seconds of a commit's runs per CPU second
 _ORDER = 48
 _UNKNOWN = 4
@@ -72,7 +72,7 @@ class _TrialBudget:
 
     @property
     def over(self) -> bool:
-        """Whether none is left."""
+        """Whether no time is left."""
         return self.left < 0 or time.monotonic() > self._until
 
 
@@ -90,7 +90,7 @@ class _Sides:
 
 
 class CommitTrial:
-    """Tries commits of one repository. From any thread."""
+    """Tries commits of one repository. Thread-safe."""
 
     def __init__(
         self, repository: Repository, runs: HistoryRuns, folders: PackageFolders, verifier: Verifier,
@@ -147,7 +147,7 @@ class CommitTrial:
             own = self.repository.files(candidate.commit.id)
         except VerificationError:
             raise LeftOut("has too many files, or too large ones") from None
-        except UserError:  # such as a tree that names what lies above it
+        except UserError:  # such as a tree with a path that leads out of it
             raise LeftOut("has a tree that git does not read") from None
         language = (
             "rust" if "Cargo.toml" in own and not {"setup.py", "pyproject.toml"} & own.keys() else "python"
@@ -291,7 +291,7 @@ class _JudgingTests:
         return one, other
 
     def look(self, candidate: HistoryCommit) -> None:
-        """Runs the tests. Raises LeftOut."""
+        """Runs the tests; sets failing, passing and quarantined ones. Raises LeftOut."""
         overdue = self.trial.overdue.get(candidate.repository, frozenset()) - self.wanted
         request = RunRequest(within=self.files, left_out=overdue, keep=True)
         right = self._run(request, right=True)

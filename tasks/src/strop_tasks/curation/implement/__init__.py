@@ -18,12 +18,12 @@ Format = Literal["search-replace", "unified-diff", "whole-file", "line-range", "
 class ImplementSettings:
     """Settings of `strop build implement`."""
 
-    format: Annotated[Format, Option(help="how the answer must write its edit")] = "search-replace"
+    format: Annotated[Format, Option(help="edit format of the answer")] = "search-replace"
     mask: Annotated[
         Mask, Option(help="part to mask: everything after the docstring, or the whole function, as published")
     ] = "body"
     filters: Annotated[
-        str, Option(help="which functions: published, sound, none, or names separated by commas")
+        str, Option(help="filters for functions: published, sound, none, or names separated by commas")
     ] = "published"
     column: Annotated[str, Option(help="for a data set: the column that holds the files")] = "content"
     max_file_chars: Annotated[int, Option(min=1, help="longer files are left out")] = 20_000

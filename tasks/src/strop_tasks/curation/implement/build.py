@@ -1,13 +1,13 @@
 """Source files -> tasks of family `implement`.
 
-A function is masked in its file: whole lines give way to one comment, and everything else stays byte for byte.
+A function is masked in its file: one comment replaces whole lines, and everything else stays byte for byte.
 
 `# MASKED: NAME function (lines A-B)` replaces lines A to B. Deviations from the published form, which is
 mask "function":
 
 1. Mask "body", the default, keeps decorators, signature and docstring, and masks the rest, so that the request is
    clear. The published mask takes the whole function, and puts its docstring into the statement.
-2. Line ends, a byte order mark and a missing last line end stay; the published program joins all lines anew by `\\n`,
+2. Line ends, a byte order mark and a missing last line end stay; the published program rejoins all lines with `\\n`,
    and counts form feeds and other separators as line ends.
 3. The comment is indented like the lines that it replaces; the published one is in the first column.
 4. Mask "body" also takes comments after the last statement that are indented like the body: they are often old code.

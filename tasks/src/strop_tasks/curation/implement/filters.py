@@ -13,7 +13,7 @@ data set's description leaves these terms open; here they mean what that program
 6. "no properties": the decorator `property` by that name alone; no setters, no `cached_property`, no `async def`.
 7. "no bodies of <= 2 statements": statements directly in the body, the docstring counted; `async def` is ignored.
 8. "SQL strings": one of 12 words anywhere in any string of the function, in any case, also as a part of a word. The
-   docstring is such a string: one that says "from" or "selected" is refused.
+   docstring is such a string: one that says "from" or "selected" is rejected.
 9. "> 15 variables": different names that are positional parameters, or bound by `=` (also in a tuple or list, one
    level), by an annotated assignment, or as the only name of a `for` or `with`; nested functions are included. Not
    counted: `*args`, keyword-only parameters, `+=`, `:=`, comprehensions, `except`, `async for` and `async with`.
@@ -21,7 +21,7 @@ data set's description leaves these terms open; here they mean what that program
     `if`, `for` or `while`.
 
 `sql-statement` is an addition that replaces `sql` in the set "sound": it ignores the docstring, and a string is SQL
-when it begins with an SQL statement. The filters run in their order; the first that refuses gives the reason.
+when it begins with an SQL statement. The filters run in their order; the first that rejects gives the reason.
 """
 
 import ast

@@ -202,7 +202,7 @@ def members(path: Path, suffix: str, limit: int, skipped: Counter[str]) -> Itera
         with tarfile.open(path, "r|*", tarinfo=_Member) as packed:
             while (member := packed.next()) is not None:
                 begun = True
-                packed.members = []  # type: ignore[attr-defined]  # they would be kept, all of them
+                packed.members = []  # type: ignore[attr-defined]  # otherwise tarfile keeps them all
                 if member.offset > MOST_BYTES:
                     skipped["archive too large: cut off"] += 1
                     return

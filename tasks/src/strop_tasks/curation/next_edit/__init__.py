@@ -18,7 +18,7 @@ FAMILY = "next-edit"
 class NextEditSettings:
     """Settings of `strop build next-edit`."""
 
-    newest: Annotated[int, Option(min=1, help="number of commits of a repository to consider")] = 10_000
+    newest: Annotated[int, Option(min=1, help="maximum commits of a repository to consider")] = 10_000
     lines: Annotated[int, Option(min=3, max=26, help="lines of the window around the cursor")] = 12
     history: Annotated[int, Option(min=1, help="maximum past edits to show")] = 3
     chars: Annotated[int, Option(min=100, help="maximum characters of a prompt")] = 900
@@ -26,7 +26,7 @@ class NextEditSettings:
         int, Option(min=1, help="maximum lines that an edit adds; silence is the answer for larger ones")
     ] = 4
     answer_chars: Annotated[int, Option(min=8, help="maximum characters of an answer")] = 160
-    silence: Annotated[float, Option(min=0.4, max=0.95, help="share of states answered by silence")] = 0.5
+    silence: Annotated[float, Option(min=0.4, max=0.95, help="share of states answered with silence")] = 0.5
     seed: Annotated[int, Option(help="seed for the order of edits and where lines are cut")] = 0
 
 

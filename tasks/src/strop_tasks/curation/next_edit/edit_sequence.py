@@ -1,7 +1,7 @@
 """A commit as a sequence of edits that a person may have made.
 
-git records no order of edits, so a seed chooses one: a file that defines a name comes before files that use it, and so
-does an edit within a file; imports come last; otherwise top to bottom, from a random start. A run of as many new lines
+git records no order of edits, so a seed chooses one: a file that defines a name comes before files that use it,
+likewise edits in a file; imports come last; otherwise top to bottom, from a random start. A run of as many new lines
 as old ones, similar pair by pair, becomes one edit per line.
 """
 
@@ -64,7 +64,7 @@ def files_of(diff: str) -> dict[str, Changed]:
 
 
 def _edits_of(path: str, first: int, before: Sequence[str], after: Sequence[str]) -> Iterator[HistoryEdit]:
-    """The edits of lines that begin at a line of the file."""
+    """The edits of a hunk whose first line has index `first` in the file."""
     for equal, i, j, n, m in opcodes(before, after):
         old, new = before[i:j], after[n:m]
         if equal:
@@ -78,7 +78,7 @@ def _edits_of(path: str, first: int, before: Sequence[str], after: Sequence[str]
 
 
 def ordered(edits: Mapping[str, Sequence[HistoryEdit]], random: Random) -> list[HistoryEdit]:
-    """All edits of a commit, by path, in one order."""
+    """All edits of a commit, given by path, as one sequence."""
     paths = sorted(edits)
     random.shuffle(paths)
     texts = {path: [_text(edit) for edit in edits[path]] for path in paths}
@@ -99,7 +99,7 @@ def place_of(edit: HistoryEdit, done: Sequence[HistoryEdit]) -> int:
 
 
 def made(lines: Sequence[str], edits: Sequence[HistoryEdit]) -> list[str]:
-    """Lines after edits that do not overlap."""
+    """The lines after edits, which do not overlap."""
     found = list(lines)
     for edit in sorted(edits, key=lambda edit: (edit.first, edit.last), reverse=True):
         found[edit.first : edit.last] = edit.new

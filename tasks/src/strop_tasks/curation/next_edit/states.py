@@ -32,7 +32,7 @@ MOST_EDITS = 40  # maximum edits of a commit; a commit with more was not typed b
 _AROUND = 2 * MOST_LINES  # lines around a change that are read
 Edits = Sequence[HistoryEdit]
 SILENT = ("far", "large", "over")
-_SHORTEST = 12  # characters of a line that is cut, without its indentation
+_SHORTEST = 12  # minimum characters of a line to cut, without its indentation
 _WEIGHTS = (
     dict.fromkeys(",;:([{", 10) | dict.fromkeys(")]}", 8) | {" ": 6} | dict.fromkeys("=+-*/%<>!&|^.", 5)
 )
@@ -133,7 +133,7 @@ class _CommitStates:
     settings: NextEditSettings
 
     def all(self) -> Iterator[Callable[[], Task]]:
-        """Each makes a task, or raises LeftOut."""
+        """Functions that each make a task or raise LeftOut."""
         random = rng("next-edit-cuts", self.settings.seed, self.commit.id)
         for done in range(1, len(self.edits) + 1):
             yield partial(self._paused, done)
@@ -141,7 +141,7 @@ class _CommitStates:
                 yield partial(self._typing, done, *cut)
 
     def _paused(self, count: int) -> Task:
-        """After this many edits."""
+        """The task of the state after this many edits."""
         done, settings, last = self.edits[:count], self.settings, self.edits[count - 1]
         mine = [edit for edit in done if edit.path == last.path]
         view = _View.around(
@@ -163,7 +163,7 @@ class _CommitStates:
         return self._task(view, after, made(view.window, list(inside.values())), state, done)
 
     def _typing(self, count: int, at: int, typed: int) -> Task:
-        """Within line `at` of the edit after this many; `typed` of its characters are there."""
+        """The task of the state after `count` edits and the first `typed` characters of line `at` of the next edit."""
         edit = self.edits[count]
         begun = replace(edit, new=(*edit.new[:at], edit.new[at][:typed].rstrip()))
         done = (*self.edits[:count], begun)

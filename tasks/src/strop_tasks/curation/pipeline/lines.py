@@ -56,7 +56,7 @@ def read_lines(path: Path) -> Iterator[bytes]:
 
 
 def read_tasks(path: Path) -> Iterator[Task]:
-    """The lines as tasks."""
+    """The tasks in a file of lines, in order."""
     return map(Task.model_validate_json, read_lines(path))
 
 

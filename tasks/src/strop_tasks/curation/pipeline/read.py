@@ -29,7 +29,7 @@ S = TypeVar("S", bound=Section)
 
 
 class SourceEntry(Section):
-    """A source of tasks. A bare text in the list is short for `source`."""
+    """A source of tasks. A plain string in the list is short for `source`."""
 
     source: str = Field(min_length=1)
     """As in `strop tasks list`: a name, KIND:REST, or a path."""
@@ -44,7 +44,7 @@ class SourceEntry(Section):
 
 
 class Pipeline(Section):
-    """A pipeline, complete."""
+    """A whole pipeline: sources, steps and settings."""
 
     about: str = ""
     """Its purpose; goes into the manifest."""
@@ -63,7 +63,7 @@ class Pipeline(Section):
     """Who judges answers, and where."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Raises ValueError for repeated names."""
+        """Complains about repeated names."""
         given = [source.name for source in self.source if source.name]
         for name in sorted({name for name in given if given.count(name) > 1}):
             yield "source", f"two sources are named {name!r}; name them differently"
@@ -93,7 +93,7 @@ class Planned(NamedTuple):
 
 
 def read_pipeline(word: FilePath | str, changes: dict[str, Any] | None = None) -> Planned:
-    """The pipeline of a file or of a packaged one's name; `changes` replaces keys at its top.
+    """The pipeline in a file, or the packaged one of that name; `changes` replaces top-level keys.
 
     Raises ConfigError with one line per mistake: place, cause, remedy.
     """
@@ -116,7 +116,7 @@ def read_pipeline(word: FilePath | str, changes: dict[str, Any] | None = None) -
 
 
 def plan(data: dict[str, Any], origins: dict[Path, Origin] | None = None) -> Planned:
-    """The pipeline of plain data. Raises ConfigError; see `read_pipeline`."""
+    """Checks a pipeline given as plain data. Raises ConfigError; see `read_pipeline`."""
     where, faults = origins or {(): Origin("pipeline")}, list[str]()
     steps = list(_steps(data.get("steps"), where, faults))
     sources = data.get("source")

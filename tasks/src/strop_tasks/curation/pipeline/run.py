@@ -1,7 +1,7 @@
 """Runs a pipeline: one stage after the other, each on disk before the next begins, then the results and the manifest.
 
 A killed run resumes after the last finished stage, or after the remembered results of a costly one; its files equal
-those of an uninterrupted run, except for seconds.
+those of an uninterrupted run, except for the recorded seconds.
 """
 
 from collections.abc import Collection, Iterator
@@ -193,14 +193,14 @@ def _write(
     entries: list[StageCounts],
     last: StageFiles,
 ) -> dict[str, Any]:
-    """The result files, and last of all the manifest."""
+    """Writes the result files, and the manifest last."""
     work = [StageFiles(folder.work, number, entry.step) for number, entry in enumerate(entries)]
     given = planned.pipeline.source
     read = [path.resolve() for entry in given for path in sources.files_of(entry.source)]
     homes = {path if path.is_dir() else path.parent for path in read}
 
     def result(part: str | None = None) -> Iterator[bytes]:
-        """The tasks, or those of a part, with every snapshot and the files beside a source."""
+        """The tasks, or those of a part; copies the files and folders that they name into the folder."""
         for task in read_tasks(last.tasks):
             if part is None or part_of(task) == part:
                 yield placed(task, lambda name: _carried(name, folder, homes)).model_dump_json().encode()

@@ -31,7 +31,7 @@ class StageCounts:
     taken: int = 0
     kept: int = 0
     changed: int = 0
-    """Of those kept."""
+    """Kept tasks that the step changed."""
     dropped: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     totals: Counter[str] = field(default_factory=Counter)
@@ -48,7 +48,7 @@ class StageCounts:
 
 
 class Watcher:
-    """Gets the progress of a curation; this one ignores it."""
+    """Receives the progress of a curation; this base class ignores it."""
 
     def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
         """A stage begins with `size` tasks, if known."""
@@ -57,10 +57,10 @@ class Watcher:
         """Progress so far; `total` is None if unknown."""
 
     def say(self, text: str) -> None:
-        """One line."""
+        """A line of text for the user."""
 
     def end(self, entry: StageCounts) -> None:
-        """The stage is done."""
+        """A stage has ended, with these counts."""
 
 
 class StageFiles:
@@ -87,7 +87,7 @@ class StageFiles:
     def run(
         self, make: Callable[["StageLedger"], Iterator[Task | Dropped]], before: Index | None
     ) -> tuple[StageCounts, Index]:
-        """Runs it; `make` yields its tasks and drops. `before` is None for the first stage, which creates tasks."""
+        """Runs the stage; `make` yields tasks and drops. `before` is None for the first stage, which creates tasks."""
         self.scratch.mkdir(exist_ok=True)
         started = time.monotonic()
         with (
@@ -139,7 +139,7 @@ class StageLedger:
         self._kept.append(data)
 
     def note(self, task_id: str, what: Mapping[str, Any]) -> None:
-        """One line of changes.jsonl."""
+        """Writes one line of changes.jsonl."""
         self._changes.write(files.json_line({"id": task_id, "step": self._entry.step, **what}))
 
     def close(self) -> StageCounts:

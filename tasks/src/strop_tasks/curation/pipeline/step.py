@@ -51,10 +51,10 @@ def _no_verifier(*_: Any) -> "OpenVerifier":
 
 @dataclass
 class Context:
-    """A step's context besides its tasks."""
+    """What a step gets besides its tasks."""
 
     seed: int
-    """Of the pipeline. Random choices come from (seed, name of the step, task id) by `core.ids.derive_seed`."""
+    """Derived from the pipeline's seed and the step. Make random choices with `core.ids.derive_seed(seed, task.id)`."""
     folder: Path
     """This step's scratch folder, removed when it is done; keeps what a killed run left."""
     verifier: Callable[[], "OpenVerifier"] = _no_verifier
@@ -66,11 +66,11 @@ class Context:
     say: Callable[[str], None] = lambda text: None
     """Prints one line for the user."""
     progress: Callable[[int, int | None], None] = lambda done, total: None
-    """(done, total), at any time; total None if it is not known."""
+    """Reports (done, total), at any time; total is None if unknown."""
     size: int | None = None
     """Number of input tasks, if known."""
     note: Callable[[str, Mapping[str, Any]], None] = lambda task_id, what: None
-    """(task id, what was changed): a line of changes.jsonl. Only for tasks that are kept."""
+    """Writes (task id, what was changed) as a line of changes.jsonl. Only for tasks that are kept."""
     totals: Counter[str] = field(default_factory=Counter)
     """Further counts for the step's entry in the manifest, by name."""
 

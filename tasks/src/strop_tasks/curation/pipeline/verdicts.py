@@ -130,7 +130,7 @@ class Scores:
                     yield json.loads(file.readline())["answer"]
 
     def add(self, task_id: str, passed: int, answers: int = 1) -> None:
-        """Counts more answers."""
+        """Adds answers to a task's counts."""
         n, c = self.counts.get(task_id, (0, 0))
         self.counts[task_id] = n + answers, c + passed
 

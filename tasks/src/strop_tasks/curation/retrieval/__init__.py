@@ -19,9 +19,9 @@ FAMILY = "retrieval"
 class RetrievalSettings:
     """Settings of `strop build retrieval`."""
 
-    newest: Annotated[int, Option(min=0, help="number of commits of a repository to consider")] = 10_000
+    newest: Annotated[int, Option(min=0, help="maximum commits of a repository to consider")] = 10_000
     docstrings: Annotated[
-        int, Option(min=0, help="also make requests from at most this many docstrings of a repository")
+        int, Option(min=0, help="also make requests from at most this many docstrings per repository")
     ] = 0
     max_files: Annotated[int, Option(min=1, help="maximum relevant files per request")] = 5
     max_lines: Annotated[int, Option(min=1, help="maximum relevant lines per request")] = 200

@@ -46,7 +46,7 @@ def of_commits(
     issues: Mapping[int, str],
     tally: Tally,
 ) -> Iterator[Task]:
-    """One task per commit, newest first. `store`: the tasks' name of the repository of trees; `issues`: by number."""
+    """One task per commit, newest first. `store`: the tasks' name for the repository of trees; `issues`: by number."""
     for commit, diff in repository.diffs(commits):
         yield from tally.one(partial(_task, repository, commit, diff, history, store, settings, issues))
 
@@ -100,7 +100,7 @@ def _task(
 
 
 def changed_lines(diff: str) -> dict[str, list[Range]]:
-    """Path in the old tree to the lines that a diff without context changes there; see the module."""
+    """Path in the old tree to the lines that a diff without context changes there; see the module's docstring."""
     found: dict[str, list[Range]] = {}
     path, left = "", 0
     for line in diff.split("\n"):

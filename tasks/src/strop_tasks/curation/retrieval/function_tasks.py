@@ -18,7 +18,7 @@ from strop_verify.core.task import Task
 from strop_verify.edits.lines import opcodes, split
 
 _FEWEST_CHARACTERS, _FEWEST_LINES, _MOST_LINES = 60, 4, 150
-"""Limits of a docstring, and of the function that it describes."""
+"""Limits on the length of a docstring, and of the function that it describes."""
 _WHERE = re.compile(r"\AFix the bug in .*\.(?:\n|$)")  # the first line of a statement of `strop build bugs`
 
 

@@ -36,7 +36,7 @@ class RustBuildSettings:
     ] = 1
     temperature: Annotated[float, Option(min=0.0, max=2.0, help="sampling temperature")] = 0.7
     max_tokens: Annotated[int, Option(min=16, help="maximum tokens in one response")] = 2048
-    seed: Annotated[int, Option(help="seed of the sampling and of the split")] = 0
+    seed: Annotated[int, Option(help="seed for sampling and the split")] = 0
     concurrency: Annotated[int, Option(min=1, max=1024, help="concurrent calls")] = 16
     timeout: Annotated[float, Option(min=1.0, help="time limit of a call in seconds")] = 600.0
     api_key_env: Annotated[str, Option(help="environment variable that holds the key")] = "OPENAI_API_KEY"
@@ -55,7 +55,7 @@ class RustBuildSettings:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Part of a prompt to column of foreign rows. Raises UserError."""
+        """Maps parts of a prompt to columns of external rows. Raises UserError."""
         return columns_of(self.column) or {}
 
     @property
@@ -70,7 +70,7 @@ class RustBuildSettings:
         return train, test, evaluation
 
     def connection(self) -> "Connection":
-        """The server."""
+        """The connection to the model's server."""
         from strop.policies.connection import Connection
 
         return Connection(

@@ -32,7 +32,7 @@ class Parts(NamedTuple):
 
     @property
     def whole(self) -> str:
-        """As one file."""
+        """Solution and tests as one file."""
         return f"{self.code}\n{self.tests}"
 
 

@@ -68,7 +68,7 @@ def build(
     """Runs or resumes a build and writes its files.
 
     say   prints a line for the user
-    show  gets the number of finished prompts, the number of kept ones, and the paid usage, after each prompt
+    show  receives the number of finished prompts, the number of kept ones, and the paid usage, after each prompt
 
     Raises UserError for wrong settings, a wrong folder or server; StropError if verification fails; KeyboardInterrupt,
     which says how to resume, once the calls in flight have finished.
@@ -92,7 +92,7 @@ class _Run:
     settings: RustBuildSettings
     expected: CostEstimate
     results: Memory
-    judge: str  # the compiler's identity; results of another compiler are made again
+    judge: str  # the compiler's identity; results of another compiler are not reused
     say: Callable[[str], None]
     show: Callable[[int, int, Usage], None]
     keys: dict[int, str] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class _Run:
     cause: str = ""  # why the first prompt that could not be verified failed
 
     def whole(self) -> Report:
-        """The build and its files."""
+        """Runs the build and writes its files."""
         settings = self.settings
         with open_verifier(
             workers=settings.workers, jail=settings.jail, allow_unsafe=settings.allow_unsafe

@@ -1,4 +1,4 @@
-"""Cases of a Python function, arguments and expected value, as tests of a Rust function with a typed signature.
+"""Turns cases of a Python function, arguments and expected value, into tests of a typed Rust function.
 
 Types are those of plain function signatures: numbers, bool, char, &str, String, references, slices, arrays, Vec,
 tuples, Option, and the maps and sets of std::collections. Anything else raises ValueError.
@@ -43,8 +43,8 @@ def parse_type(text: str) -> RustType:
 
 
 def literal(value: Any, kind: RustType, *, plain: bool = False) -> str:
-    """The value as an expression of the type. Raises ValueError if it has none. `plain`, for readers: texts in quotes
-    without a conversion, `vec![]`."""
+    """The value as an expression of the type. Raises ValueError if it has none. `plain`, for readers: strings
+    without `String::from`, and empty vectors as `vec![]`."""
     name, of = kind.name, kind.of
     if name in INTEGERS and isinstance(value, int) and not isinstance(value, bool):
         return _integer(value, name)

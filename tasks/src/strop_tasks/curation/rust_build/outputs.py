@@ -33,13 +33,13 @@ class Member(NamedTuple):
     prompt_id: str
     task_id: str
     statement: frozenset[str]
-    """Three-word runs."""
+    """Runs of three words."""
     code: frozenset[str]
-    """Five-token runs of the solution without line comments; none if it is too short."""
+    """Runs of five tokens of the solution without line comments; none if it is too short."""
 
     @classmethod
     def of(cls, prompt_id: str, task: Mapping[str, Any]) -> "Member":
-        """Of a task's line."""
+        """From the stored line of a task."""
         tokens = [token for token in _TOKEN.findall(task["reference"]) if not token.startswith("//")]
         runs = (" ".join(tokens[at : at + 5]) for at in range(len(tokens) - 4))
         code = frozenset(runs if len(tokens) >= SMALLEST_CODE else ())
@@ -80,12 +80,12 @@ STAGES = (
 
 @dataclass
 class Written:
-    """What was written."""
+    """What a build wrote, and what it dropped."""
 
     kept: Counter[str] = field(default_factory=Counter)
-    """Tasks by part."""
+    """Kept tasks, by part."""
     dropped: Counter[str] = field(default_factory=Counter)
-    """Prompts by stage."""
+    """Dropped prompts, by stage."""
     hashes: dict[str, dict[str, Any]] = field(default_factory=dict)
     """File -> number of lines and SHA-256."""
 

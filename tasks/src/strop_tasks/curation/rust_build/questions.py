@@ -37,7 +37,7 @@ def templates_hash() -> str:
 
 
 def rewrite(settings: RustBuildSettings, prompt_id: str, statement: str) -> Question:
-    """Asks for the prompt in a form for Rust."""
+    """Asks for the prompt, rewritten for Rust."""
     asked = messages(_template("rewrite"), {"statement": statement})
     return _question(settings, "rewrite", 1, prompt_id, asked, "")
 
@@ -83,7 +83,7 @@ class CostEstimate:
     tokens_in: int
     tokens_out: int
     most_calls: int
-    """If every answer before the last attempt fails."""
+    """Calls if every answer before the last attempt fails."""
 
     @classmethod
     def of(cls, rows: int, prompts: int, characters: int, attempts: int) -> "CostEstimate":

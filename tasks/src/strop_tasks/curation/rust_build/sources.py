@@ -1,4 +1,4 @@
-"""The prompts of a build: one row at a time from any task source, of which only the statement is needed.
+"""The prompts of a build: one row at a time from any task source; only the statement is needed.
 
 A row can be read if `columns` names the column of the statement, if it has the fields of AceCode-87K (`id`, `source`,
 `question`, `test_cases`), or if it is a Strop task line. Its cases that are plain calls with plain values are kept, to

@@ -31,7 +31,7 @@ class DedupeConfig(Section):
     threshold: float = Field(default=0.8, gt=0, le=1)
     """Minimum Jaccard index of two statements' word n-grams for near-duplicates, if nothing else differs."""
     sure: float = Field(default=0.95, gt=0, le=1)
-    """The same, where the solutions differ and no tests are shared."""
+    """Minimum Jaccard index of the statements if the solutions differ and no tests are shared."""
     code: float = Field(default=0.85, gt=0, le=1)
     """Minimum Jaccard index of two solutions' label 4-grams for near-duplicates, if their tests agree."""
     tests: float = Field(default=0.6, gt=0, le=1)
@@ -52,7 +52,7 @@ class DedupeConfig(Section):
     most ways."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """`sure` is the stricter one."""
+        """Checks that `sure` is not below `threshold`, and that something is compared."""
         if self.sure < self.threshold:
             yield "sure", f"{self.sure} is below threshold={self.threshold}: raise it"
         if not self.by:

@@ -45,7 +45,7 @@ class Form(NamedTuple):
     """A solution's normal form; all zero or empty if it has none."""
 
     size: int
-    """Labels or tokens."""
+    """Number of labels or tokens."""
     exact: int
     """Hash of everything; equal means the same program except for names and layout."""
     shape: int

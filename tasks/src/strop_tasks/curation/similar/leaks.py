@@ -111,8 +111,8 @@ class DecontaminateConfig(Section):
     share: float = Field(default=0.3, gt=0, le=1)
     """Share of an item's word n-grams above which the task is a copy."""
     edited: float = Field(default=0.5, gt=0, le=1)
-    """Share of an item's runs of three words from which the task is an edited copy; six tenths of it are enough if
-    the function's name or tests are the item's."""
+    """Minimum share of an item's three-word runs for the task to count as an edited copy; six tenths of it are enough
+    if the function's name or the tests match the item's."""
     code: float = Field(default=0.8, gt=0, le=1)
     """Share of the runs of four labels of an item's solution that the task's solution must hold."""
     common: int = Field(default=20, ge=1)
@@ -125,13 +125,13 @@ class DecontaminateConfig(Section):
     """Bits of information that equal outputs of tests must hold to be enough by themselves."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """At least one benchmark."""
+        """Checks that at least one benchmark is named."""
         if not self.against:
             yield "against", "no benchmark is named: write against: [humaneval]"
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
-        """`against` as a list."""
+        """`against` as a tuple, also if it is one name."""
         return (self.against,) if isinstance(self.against, str) else self.against
 
 
@@ -235,7 +235,7 @@ class Benchmark:
                 yield Leak(at, "tests", found.share)
 
     def _edited(self, over: Overlap, task: Item) -> bool:
-        """Enough of the item's short runs, or fewer together with other evidence."""
+        """Whether the task has enough of the item's short runs, or fewer together with other evidence."""
         limits = self.limits
         enough = self.short.rare[over.item] >= FEWEST and over.shared >= FEWEST
         within = over.of_task >= limits.edited and task.length >= 2 * FEWEST

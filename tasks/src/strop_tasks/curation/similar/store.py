@@ -11,14 +11,14 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Store:
-    """The file. Memory holds 8 bytes per set. The caller removes the folder."""
+    """A file of sets. Memory holds 8 bytes per set. The caller removes the folder."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = path.open("wb")
         self._ends: list[int] = [0]
         self.offsets: Numbers
-        """The start of each set, and the end of the last: shape (len + 1,). Only when sealed."""
+        """The start of each set, and the end of the last: shape (len + 1,). Only once sealed."""
         self.flat: Hashes  # all sets end to end, on disk. Only once sealed
 
     def extend(self, flat: Hashes, sizes: Sizes) -> None:

@@ -10,7 +10,7 @@ from strop_verify.core.task import Task
 
 
 class AuditConfig(AuditOptions):
-    """Settings of audit; docs/audit.md says what each code means."""
+    """Settings of the step `audit`; docs/audit.md says what each code means."""
 
     quick: bool = True
     """Stop looking at a task after the stage that found something fatal."""

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 class DifficultyConfig(Section):
-    """Settings of difficulty."""
+    """Settings of the step `difficulty`."""
 
     low: float = Field(default=0.1, ge=0, le=1)
     """Minimum pass@k of a kept task."""
     high: float = Field(default=0.9, ge=0, le=1)
     """Maximum pass@k of a kept task."""
     k: int = Field(default=1, ge=1)
-    """Of pass@k."""
+    """The k in pass@k."""
     unscored: Literal["drop", "keep"] = "drop"
     """What to do with a task without a score: none in the file, or a prompt that is too long."""
     scores: str | None = Field(default=None, min_length=1)
@@ -53,7 +53,7 @@ class DifficultyConfig(Section):
     temperature: float = Field(default=0.6, ge=0)
     """Temperature of these answers; 0 is greedy."""
     top_p: float = Field(default=1.0, gt=0, le=1)
-    """Nucleus (top_p) of these answers."""
+    """Nucleus sampling (top_p) for these answers."""
     max_tokens: int = Field(default=1024, ge=1)
     """Longest answer in tokens."""
     max_prompt_tokens: int = Field(default=2048, ge=1)
@@ -199,7 +199,7 @@ class Difficulty(Step[DifficultyConfig]):
         return bool(why)
 
     def _environment(self) -> "Any":
-        """A fresh factory of environments: each remembers the prompts of its tasks."""
+        """A new factory of environments: a factory remembers the prompts of its tasks."""
         from strop.environments.registry import bind
         from strop.environments.single_turn import SingleTurn
 

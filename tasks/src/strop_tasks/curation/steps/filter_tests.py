@@ -1,8 +1,8 @@
 """filter-tests: removes tests that the reference fails and repeated tests, and limits their number.
 
 DeepCoder keeps at most 15 tests of a problem, those with the longest inputs (Together, "DeepCoder", 2025, section on
-the code sandbox). `by: kills` prefers tests that catch small faults in the reference: one after the other, always the
-test that catches most faults not caught yet, then longest inputs. Remaining tests keep their order.
+the code sandbox). `by: kills` prefers tests that catch small faults in the reference: it repeatedly picks
+the test that catches the most faults not caught yet, the longest input on ties. Remaining tests keep their order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,12 +26,12 @@ _SURE = (Outcome.PASSED, Outcome.FAILED)
 
 
 class FilterTestsConfig(Section):
-    """Settings of filter-tests."""
+    """Settings of the step `filter-tests`."""
 
     failing: bool = True
     """Remove tests that the reference fails, each run alone if one of them stopped the others."""
     repeated: bool = True
-    """Remove tests with the input of another one; the first stays, preferably a shown one."""
+    """Remove tests with the same input as another; the first shown one stays, else the first."""
     at_most: int | None = Field(default=None, ge=1)
     """Maximum remaining tests; shown tests count, and stay. null: no limit. DeepCoder: 15."""
     by: Literal["longest-input", "kills", "first"] = "longest-input"
@@ -165,7 +165,7 @@ def capped(
 def _telling(
     tests: Sequence[SingleTest], hidden: Sequence[int], unseen: list[set[int]], room: int
 ) -> list[int]:
-    """One test after the other, always the one that catches most faults not caught yet."""
+    """Greedy choice: always the test that catches the most faults not caught yet; the longest input on ties."""
     chosen: list[int] = []
     rest = list(hidden)
     while rest and len(chosen) < room:

@@ -1,4 +1,4 @@
-"""prompt-tokens: keeps tasks whose prompt fits in a number of a model's tokens, as CodeRepairRL does."""
+"""prompt-tokens: keeps tasks whose prompt has at most a given number of a model's tokens, as CodeRepairRL does."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from strop_verify.core.task import Task
 
 
 class PromptTokensConfig(Section):
-    """Settings of prompt-tokens."""
+    """Settings of the step `prompt-tokens`."""
 
     most: int = Field(ge=1)
     """Maximum prompt tokens, chat template included."""
@@ -37,11 +37,11 @@ class PromptTokens(Step[PromptTokensConfig]):
                 raise UserError(f"prompt-tokens: no such file {path}; name an existing file")
 
     def inputs(self) -> Sequence[Path]:
-        """The prompt template."""
+        """The file of the prompt template, if any."""
         return [Path(self.config.template)] if self.config.template else []
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
-        """See `Step.run`."""
+        """Keeps tasks whose prompt fits; see `Step.run`."""
         config = self.config
         tokens = token_counter(config.model, config.style, config.template)
         for done, task in enumerate(read(), start=1):

@@ -16,7 +16,7 @@ By = Literal["topic", "level", "set", "source", "language", "family"]
 
 
 class MinTestsConfig(Section):
-    """Settings of min-tests."""
+    """Settings of the step `min-tests`."""
 
     at_least: int = Field(default=5, ge=1)
     """Minimum tests of a task."""
@@ -28,7 +28,7 @@ class MinTests(Step[MinTestsConfig]):
     """Drops tasks with too few different tests: DeepCoder asks for five (Together, 2025, section on data)."""
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
-        """See `Step.run`."""
+        """Keeps tasks with enough tests; see `Step.run`."""
         for done, task in enumerate(read(), start=1):
             context.progress(done, context.size)
             count = task.check.different_tests(hidden=self.config.hidden)
@@ -40,7 +40,7 @@ class MinTests(Step[MinTestsConfig]):
 
 
 class SampleStepConfig(Section):
-    """Settings of sample."""
+    """Settings of the step `sample`."""
 
     n: int | None = Field(default=None, ge=1)
     """How many tasks to keep; all if there are fewer."""
@@ -51,7 +51,7 @@ class SampleStepConfig(Section):
     first slash; set is the pipeline's."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Raises ValueError unless exactly one size is given."""
+        """Checks that exactly one of `n` and `share` is given."""
         if (self.n is None) == (self.share is None):
             yield "n", "give either n (how many tasks) or share (which part of them)"
 
@@ -60,7 +60,7 @@ class SampleStep(Step[SampleStepConfig]):
     """Keeps some of the tasks, chosen by the seed and their ids."""
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
-        """See `Step.run`."""
+        """Keeps the sampled tasks, in order; see `Step.run`."""
         ranks: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         for place, task in enumerate(read()):
             ranks[kind_of(task, self.config.by)].append((derive_seed(context.seed, task.id), place))
@@ -84,7 +84,7 @@ def kind_of(task: Task, by: By | None) -> str:
 
 
 def shares(sizes: dict[str, int], wanted: int) -> dict[str, int]:
-    """`wanted` split over kinds in proportion to their sizes, by largest remainders; never more than there are."""
+    """`wanted` split over kinds in proportion to their sizes, by largest remainders; never more than a kind has."""
     total = sum(sizes.values())
     exact = {kind: wanted * size / total for kind, size in sizes.items()} if total else {}
     found = Counter({kind: int(value) for kind, value in exact.items()})

@@ -1,7 +1,7 @@
-"""split: parts of named sizes, by content, with near-duplicates in one part.
+"""split: divides tasks by content into parts of given sizes, with near-duplicates in one part.
 
-Tasks that are alike, directly or through others, form a cluster, which goes as a whole into the part that lacks most.
-Parts come as close to their sizes as the clusters allow; the largest clusters are placed first.
+Tasks that are alike, directly or through others, form a cluster, which goes as a whole into the part that lacks the
+most tasks. Parts come as close to their sizes as the clusters allow; the largest clusters are placed first.
 """
 
 from collections import Counter
@@ -24,16 +24,16 @@ from strop_verify.core.task import Task
 
 
 class SplitConfig(Section):
-    """Settings of split."""
+    """Settings of the step `split`."""
 
     parts: dict[str, float] = Field(default={"train": 0.9, "held-out": 0.1}, min_length=1)
     """Share of each part by name; the sum is 1. Each is also written to NAME.jsonl; all but train are held out."""
     keep: bool = True
     """A task that already has one of these parts stays there with its cluster; a held-out part wins."""
     statement: float = Field(default=0.7, gt=0, le=1)
-    """Jaccard index of the statements' word runs from which two tasks are alike."""
+    """Minimum Jaccard index of the word runs of two statements for their tasks to be alike."""
     code: float = Field(default=0.85, gt=0, le=1)
-    """The same of their solutions."""
+    """Minimum Jaccard index of the label runs of two solutions for their tasks to be alike."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Checks that shares add up to 1 and names are valid file names."""
@@ -62,7 +62,7 @@ class Split(Step[SplitConfig]):
         require("rensa", package="rensa", extra="curate", purpose="step split")
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
-        """See `Step.run`."""
+        """Yields every task in its part; see `Step.run`."""
         numbers = clusters(read, context.folder, self.config.statement, self.config.code)
         numbers = with_pairs(numbers, (task.metadata.get("pair") for task in read()))
         ranks: list[int] = []
@@ -116,9 +116,9 @@ def with_pairs(numbers: list[int], pairs: Iterable[object]) -> list[int]:
 def place_clusters(
     numbers: list[int], ranks: list[int], shares: dict[str, float], fixed: dict[int, str]
 ) -> dict[int, str]:
-    """The part of each cluster: largest first, into the part that lacks most tasks. `fixed` clusters stay.
+    """The part of each cluster: largest first, into the part that lacks the most tasks. `fixed` clusters stay.
 
-    numbers, ranks  of each task: its cluster, and its rank by chance, which orders clusters of one size
+    numbers, ranks  for each task: its cluster, and a random rank, which orders clusters of equal size
     """
     sizes = Counter(numbers)
     order: dict[int, int] = {}

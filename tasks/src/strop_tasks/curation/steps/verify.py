@@ -20,7 +20,7 @@ from strop_verify.core.verdict import Trust, Verdict
 
 
 class VerifyStepConfig(Section):
-    """Settings of verify."""
+    """Settings of the step `verify`."""
 
     runs: int = Field(default=1, ge=1, le=100)
     """Number of runs of the reference; more than one finds flaky tasks."""
@@ -96,7 +96,7 @@ def _trusted(task: Task, trust: Trust | None) -> Task:
 
 
 def _with(task: Task, answers: list[str], number: int) -> Task:
-    """The task with another known answer as the reference; the others stay in `metadata.references`."""
+    """The task with another known answer as the reference; those after it stay in `metadata.references`."""
     rest = [answer for place, answer in enumerate(answers) if place > number]
     metadata = {**task.metadata, "references": rest}
     return task.model_copy(update={"reference": answers[number], "metadata": metadata})

@@ -22,13 +22,13 @@ DEFAULT_COUNT = 600
 HELD_OUT = 0.25
 """Share of the statements that are held out."""
 HIDDEN = 5
-"""Tests besides the public one."""
+"""Hidden tests of a task, besides the public one."""
 _DRAWS = 200
-"""Maximum arguments drawn for one task."""
+"""Maximum number of times that arguments are drawn for one task."""
 
 
 def load(rest: str = "") -> Iterator[Task]:
-    """Functions whose statement leaves out one fact: `COUNT[@SEED]`, "" for the default count. Raises UserError."""
+    """Functions whose statement omits one fact: `COUNT[@SEED]`, "" for the default count. Raises UserError."""
     count, seed = counted(NAME, rest, DEFAULT_COUNT, sum(len(k.statements) for k in KINDS) * len(PLACES))
     return generate(count, seed=seed)
 

@@ -1,4 +1,4 @@
-"""The kinds of `needs-feedback`: their statements, and the options for the fact that these omit."""
+"""The kinds of `needs-feedback`: their statements, and the options for the fact that the statements omit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class FactKind:
     body       the expression that the function returns; {o} is the option
     options    the K options, all equally likely
     draw       draws the arguments of a test
-    public     draws those of the public test, whose result reveals the option; None: the same as `draw`
+    public     draws the arguments of the public test, whose result reveals the option; None: the same as `draw`
     """
 
     name: str
@@ -37,7 +37,7 @@ class FactKind:
         return f"def {function}({self.parameters}) -> {self.returns}:"
 
     def program(self, function: str, option: Any) -> str:
-        """The function with an option for the fact."""
+        """The whole function, with one option for the fact."""
         return f"{self.signature(function)}\n    return {self.body.format(o=option)}\n"
 
 

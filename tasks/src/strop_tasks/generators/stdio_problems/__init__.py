@@ -1,4 +1,4 @@
-"""Generates tasks to write a program from standard input to standard output: `stdio-problems`.
+"""Generates tasks that ask for a program on standard input and output: `stdio-problems`.
 
 A *kind* is a problem with parameters (topics/*.py); an instance is a kind, its parameters, a phrasing and tests, all
 drawn from (seed, index). Expected outputs are what the reference program prints.
@@ -28,20 +28,20 @@ from strop_verify.core.task import Split, Task
 NAME = "stdio-problems"
 DEFAULT_COUNT = 1000
 MOST = 1_000_000
-"""Largest COUNT."""
+"""Largest COUNT that `load` accepts."""
 HELD_OUT = 0.2
 """Share of the problems, or of each level's kinds, that is held out."""
 TESTS = 12
 """Tests of a task; more if its kind's edges leave no room for drawn inputs."""
 SHOWN = 2
 _DRAWS = 60
-"""Maximum inputs drawn for one task."""
+"""Maximum number of inputs to draw for one task."""
 _TRIES = 30
 """A kind counts as exhausted after this many consecutive draws without a new problem."""
 
 
 def load(rest: str = "") -> Iterator[Task]:
-    """Programs from standard input to output: `COUNT[@SEED][/kinds]`, "" for the default count. Raises UserError."""
+    """Programs on standard input and output: `COUNT[@SEED][/kinds]`, "" for the default count. Raises UserError."""
     count, seed = counted(NAME, rest.removesuffix("/kinds"), DEFAULT_COUNT, MOST)
     return generate(count, seed=seed, whole_kinds=rest.endswith("/kinds"))
 

@@ -14,11 +14,11 @@ TOPICS = "strop_tasks.generators.stdio_problems.topics"
 class Problem:
     """A kind with drawn parameters. Everything but the phrasing and the inputs follows from `parameters`.
 
-    say      phrasings of the question, of which one is used; each is complete together with `reads` and `prints`
+    say      phrasings of the question, one of which is used; each is complete together with `reads` and `prints`
     reads    the input's format, as a noun phrase
     prints   the output's format, as a noun phrase
     program  the reference, a complete program, whose outputs are the expected ones
-    draw     gives a random input in the format of `reads`
+    draw     returns a random input in the format of `reads`
     edges    inputs at the limits of the problem, which become hidden tests
     """
 
@@ -38,7 +38,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class ProblemKind:
-    """A problem with parameters, which `make` draws.
+    """A problem whose parameters `make` draws.
 
     name   unique, in lower case with hyphens
     level  1 (one line) to 5 (dynamic programming, graphs, simulations)
@@ -120,7 +120,7 @@ def letters(r: Random, least: int, most: int, alphabet: str) -> str:
 
 
 def grid(r: Random, rows: int, columns: int, marks: str) -> list[str]:
-    """Rows of random marks, each drawn in proportion to its number in `marks`."""
+    """Rows of random marks, each drawn in proportion to its frequency in `marks`."""
     return ["".join(r.choices(marks, k=columns)) for _ in range(rows)]
 
 

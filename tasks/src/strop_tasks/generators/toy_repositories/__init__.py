@@ -25,14 +25,14 @@ from strop_verify.edits import FORMATS
 NAME = "toy-repositories"
 DEFAULT_COUNT = 1000
 MOST = 1_000_000
-"""Largest COUNT."""
+"""Largest COUNT that `load` accepts."""
 HELD_OUT = 0.2
 """Share of the broken functions that is held out."""
 PUBLIC, HIDDEN = "tests/test_public.py", "tests/test_hidden.py"
 LEVEL = 2
 FORMAT = "unified-diff"
 _DRAWS = 60
-"""Inputs drawn for a function."""
+"""Number of inputs to draw for a function."""
 _SHORT = 68
 """Maximum characters of a call and of a message."""
 _STATEMENTS = (

@@ -60,4 +60,4 @@ _NAMES = """
 ada bea carl dora emil fay gus hana ivo jana kim leo mia nils olga paul rosa sven tara uwe vera willi xenia yuri zoe
 """
 NAMES = tuple(_NAMES.split())
-"""Names of things."""
+"""Names that things can have."""

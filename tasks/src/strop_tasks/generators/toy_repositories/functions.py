@@ -14,7 +14,7 @@ from typing import Any
 from strop_tasks.generators.toy_repositories.domains import NAMES
 
 Words = Mapping[str, Any]
-"""Placeholder -> its value, a text or a number."""
+"""Placeholder -> its value, a string or a number."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class FunctionTemplate:
     faults: tuple[ToyFault, ...] = field(repr=False)
 
     def filled(self, words: Words) -> str:
-        """The correct source."""
+        """The correct source, filled with these words."""
         return Template(self.text).substitute(words)
 
     def broken(self, fault: ToyFault, words: Words) -> str:
-        """The source with a fault."""
+        """The source with a fault, filled with these words."""
         head, quotes, body = self.text.rpartition('"""')
         if fault.kind == "default":
             head = head.replace(fault.right, fault.wrong, 1)
@@ -391,4 +391,4 @@ def _fault(line: str) -> ToyFault:
 _SPACED = ("many names", "some names")
 FUNCTIONS = tuple(map(_template, _TEXT.strip().split("\n\n")))
 KINDS = sorted({fault.kind for function in FUNCTIONS for fault in function.faults})
-"""The kinds of faults."""
+"""All kinds of faults that functions can have."""

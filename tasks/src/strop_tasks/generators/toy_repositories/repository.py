@@ -16,7 +16,7 @@ _FOLDERS = ("", "", "src/", "lib/")
 
 @dataclass(frozen=True, eq=False)
 class ToyFunction:
-    """A template with its words, in a module of this name."""
+    """A template with the words that fill it, and the name of its module."""
 
     template: FunctionTemplate
     words: Words
@@ -24,7 +24,7 @@ class ToyFunction:
 
     @cached_property
     def source(self) -> str:
-        """The correct source."""
+        """The function's source without the bug."""
         return self.template.filled(self.words)
 
     @cached_property
@@ -41,7 +41,7 @@ class ToyFunction:
 
 @dataclass(frozen=True)
 class ToyModule:
-    """A file of the package."""
+    """One module file of the package."""
 
     name: str
     about: str
@@ -85,7 +85,7 @@ class ToyRepository:
         }
 
     def called(self, source: str, function: ToyFunction) -> Callable[[Sequence[Any]], tuple[Any, str]]:
-        """Runs a generated source: gives a function from arguments to (value, text of the error or "")."""
+        """Compiles a generated source; returns a function from arguments to (value, text of the error or "")."""
         space: dict[str, Any] = {}
         exec(compile(self.settings + source, "<toy>", "exec"), space)
 

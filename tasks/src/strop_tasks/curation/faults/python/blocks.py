@@ -18,20 +18,20 @@ _VALUES = "(list) (dictionary) (string) (integer) (identifier) (tuple)"
 PYTHON.words("augmented", at="(augmented_assignment operator: _ @at)", others=_AUGMENTED)
 PYTHON.rule("if-for-elif", at='(elif_clause "elif" @at)', to="if")
 PYTHON.rule("if-for-while", at='(while_statement "while" @at)', to="if")
-# `if a: b else: c` as `if a: c else: b`
+# `if a: b else: c` becomes `if a: c else: b`
 PYTHON.swap(
     "swapped-branches",
     at="""(if_statement consequence: (_) @a . (comment)* .
           alternative: [(else_clause body: (_) @b) (elif_clause consequence: (_) @b)]) @at""",
 )  # fmt: skip
-# `return a`, `return []` as `return None`, `return None` as `return False`
+# `return a` and `return []` become `return None`, `return None` becomes `return False`
 PYTHON.rule("other-result", at=f"(return_statement . [{_VALUES}] @at)", to="None")
 PYTHON.rule("other-result", at="(return_statement . (none) @at)", to="False")
 
 
 @PYTHON.add("not-augmented")
 def _not_augmented(routine: Routine) -> Iterator[Edit]:
-    """`a = b` as `a += b`, where `a` is bound elsewhere too."""
+    """`a = b` becomes `a += b`, where `a` is bound elsewhere too."""
     bound = [
         routine.string(n.child_by_field_name("left"))
         for n in routine.all("assignment", "augmented_assignment")
@@ -69,7 +69,7 @@ def _dropped_guard(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("always")
 def _always(routine: Routine) -> Iterator[Edit]:
-    """`if a: b` as `b`: the condition is forgotten."""
+    """`if a: b` becomes `b`: the condition is forgotten."""
     for node, body in having(routine.all("if_statement"), "consequence"):
         if node.children_by_field_name("alternative") or _rows(node) != _rows(body) + 1:
             continue
@@ -100,7 +100,7 @@ def _missing_return(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("break-or-continue")
 def _break_or_continue(routine: Routine) -> Iterator[Edit]:
-    """`break` as `continue` and back; either left out."""
+    """`break` becomes `continue` or vice versa; or either is left out."""
     for node in routine.all("break_statement", "continue_statement"):
         yield replace(node, "continue" if node.type == "break_statement" else "break")
         yield _without(routine, node)

@@ -40,14 +40,14 @@ _LOOSE = frozenset({"return_statement", "assignment", "argument_list", "for_stat
 _PLAIN = ("keyword_argument", "list_splat", "dictionary_splat")
 
 
-# `min(a)` as `max(a)`, `a.append(b)` as `a.extend(b)`
+# `min(a)` becomes `max(a)`, `a.append(b)` becomes `a.extend(b)`
 PYTHON.words(
     "wrong-function", at="(call function: (identifier) @at arguments: (argument_list))", others=_FUNCTIONS
 )
 PYTHON.words(
     "wrong-method", at="(call function: (attribute attribute: (_) @at) arguments: (argument_list))", others=_METHODS
 )  # fmt: skip
-# `enumerate(a)` as `enumerate(a, 1)`, and back
+# `enumerate(a)` becomes `enumerate(a, 1)` or vice versa
 _ENUMERATED = '(call function: (identifier) @f arguments: (argument_list . {}) (#eq? @f "enumerate")) @at'
 PYTHON.rule("counted-from-one", at=_ENUMERATED.format("(_) @a ."), cut="a$ a$", to=", 1")
 PYTHON.rule("counted-from-one", at=_ENUMERATED.format("(_) @a (_) @b ."), cut="a$ b$")
@@ -62,7 +62,7 @@ def _calls(routine: Routine) -> Iterator[tuple[Node, Node, list[Node]]]:
 
 @PYTHON.add("swapped-arguments")
 def _swapped_arguments(routine: Routine) -> Iterator[Edit]:
-    """`f(a, b)` as `f(b, a)`."""
+    """`f(a, b)` becomes `f(b, a)`."""
     for _, _, arguments in _calls(routine):
         placed = [n for n in arguments if n.type not in _PLAIN]
         for left, right in itertools.pairwise(placed):
@@ -71,7 +71,7 @@ def _swapped_arguments(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("lost-argument")
 def _lost_argument(routine: Routine) -> Iterator[Edit]:
-    """`sorted(a, key=f)` as `sorted(a)`, `d.get(a, 0)` as `d.get(a)`."""
+    """`sorted(a, key=f)` becomes `sorted(a)`, `d.get(a, 0)` becomes `d.get(a)`."""
     for _, _, arguments in _calls(routine):
         for before, lost in itertools.pairwise(arguments):
             if lost.type == "keyword_argument" or lost is arguments[-1]:
@@ -82,7 +82,7 @@ def _lost_argument(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("lost-call")
 def _lost_call(routine: Routine) -> Iterator[Edit]:
-    """`sorted(a)` as `a`, `a.strip()` as `a`."""
+    """`sorted(a)` becomes `a`, `a.strip()` becomes `a`."""
     for node, function, arguments in _calls(routine):
         if routine.string(function) in _AROUND and arguments and arguments[0].type not in _PLAIN:
             yield replace(node, _kept(routine, node, arguments[0]))
@@ -94,7 +94,7 @@ def _lost_call(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("same-argument")
 def _same_argument(routine: Routine) -> Iterator[Edit]:
-    """`f(a, b)` as `f(a, a)`."""
+    """`f(a, b)` becomes `f(a, a)`."""
     for _, _, arguments in _calls(routine):
         placed = [n for n in arguments if n.type == "identifier"]
         for left, right in itertools.pairwise(placed):

@@ -30,7 +30,7 @@ PYTHON.words("opposite-comparison", at=_COMPARISON, others=_OPPOSITE)
 PYTHON.words("arithmetic", at="(binary_operator operator: _ @at)", others=_ARITHMETIC)
 PYTHON.words("boolean", at="(boolean_operator operator: _ @at)", others={"and": "or", "or": "and"})
 
-# `a - b` as `b - a`, and texts that are added
+# `a - b` becomes `b - a`; also for strings that are added
 PYTHON.swap(
     "swapped-operands",
     at='(binary_operator left: (_) @a operator: ["-" "/" "//" "%" "**" "@" "<<" ">>"] right: (_) @b) @at',
@@ -41,17 +41,17 @@ PYTHON.swap(
 )
 PYTHON.swap("swapped-operands", at='(binary_operator left: (_) @a operator: "+" right: (string) @b) @at')
 
-# `a + 1` as `a`, `a and b` as `a` or as `b`
+# `a + 1` becomes `a`, `a and b` becomes `a` or `b`
 PYTHON.rule(
     "lost-operand", at="[(binary_operator left: (_) @a) (boolean_operator left: (_) @a)] @at", cut="a$ at$"
 )
 PYTHON.rule("lost-operand", at="(boolean_operator right: (_) @b) @at", cut="^at ^b")
 
-# `not a`, `-a` as `a`; `a if c else b` as `b if c else a`; `[x for x in a if x]` as `[x for x in a]`
+# `not a` and `-a` become `a`; `a if c else b` becomes `b if c else a`; `[x for x in a if x]` becomes `[x for x in a]`
 PYTHON.rule("lost-not", at="(not_operator argument: (_) @a) @at", cut="^at ^a")
 PYTHON.rule("lost-minus", at='(unary_operator ["-" "~"] argument: (_) @a) @at', cut="^at ^a")
 PYTHON.swap("swapped-choices", at="(conditional_expression . (_) @a . (_) . (_) @b .) @at")
-# `(a + b) * c` as `a + b * c`
+# `(a + b) * c` becomes `a + b * c`
 _INNER = " ".join(f"({kind})" for kind in _OPERATIONS)
 for _kind in _OPERATIONS:
     PYTHON.rule(
@@ -62,7 +62,7 @@ PYTHON.rule("lost-filter", at="(_ (_) @before . (if_clause) @at)", cut="before$ 
 
 @PYTHON.add("negated-condition")
 def _negated_condition(routine: Routine) -> Iterator[Edit]:
-    """`if a:` as `if not a:`."""
+    """`if a:` becomes `if not a:`."""
     for node in routine.all("if_statement", "elif_clause", "conditional_expression", "if_clause"):
         condition = condition_of(node)
         if condition is not None and condition.type not in ("not_operator", "comparison_operator"):
@@ -73,7 +73,7 @@ def _negated_condition(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("swapped-items")
 def _swapped_items(routine: Routine) -> Iterator[Edit]:
-    """`return a, b` as `return b, a`; also targets, and items of tuples and lists."""
+    """`return a, b` becomes `return b, a`; also targets, and items of tuples and lists."""
     for node in routine.all("expression_list", "tuple", "pattern_list", "list"):
         items = [child for child in node.named_children if child.type != "comment"]
         if 2 <= len(items) <= 4:
@@ -104,7 +104,7 @@ _EXCEPTIONS = {
 
 @PYTHON.add("wrong-variable")
 def _wrong_variable(routine: Routine) -> Iterator[Edit]:
-    """`a` as `b`, another variable of the same function."""
+    """`a` becomes `b`, another variable of the same function."""
     known = _variables(routine.tree)
     for node in _plain_names(routine.tree):
         others = known if node.id in known else []
@@ -115,7 +115,7 @@ def _wrong_variable(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("wrong-attribute")
 def _wrong_attribute(routine: Routine) -> Iterator[Edit]:
-    """`self.a` as `self.b`, another attribute of the same thing."""
+    """`self.a` becomes `self.b`, another attribute of the same object."""
     attributes: dict[str, set[str]] = defaultdict(set)
     found = []
     for node, name, owner in having(routine.all("attribute"), "attribute", "object"):
@@ -131,7 +131,7 @@ def _wrong_attribute(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("wrong-exception")
 def _wrong_exception(routine: Routine) -> Iterator[Edit]:
-    """`except KeyError` as `except IndexError`; also in `raise`."""
+    """`except KeyError` becomes `except IndexError`; also in `raise`."""
     for around in routine.all("except_clause", "raise_statement"):
         body = next((n for n in around.named_children if n.type == "block"), None)
         end = body.start_byte if body is not None else around.end_byte
@@ -152,7 +152,7 @@ def _variables(tree: ast.Module) -> list[str]:
 
 
 def _plain_names(tree: ast.Module) -> Iterator[ast.Name]:
-    """Names that are read, except in annotations and in f-strings, whose positions are not known."""
+    """Names that are read, except in annotations, decorators and f-strings (whose positions are not known)."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -166,6 +166,6 @@ def _plain_names(tree: ast.Module) -> Iterator[ast.Name]:
 
 
 def _nearest(name: str, others: list[str]) -> list[str]:
-    """The other names, those of the most similar length first."""
+    """The other names, most similar in length first."""
     rest = [other for other in others if other != name]
     return sorted(rest, key=lambda other: (abs(len(other) - len(name)), other))[:_MOST_NAMES]

@@ -15,7 +15,7 @@ _FIRST = {
 }  # fmt: skip
 
 
-# `def f(a=0)` as `def f(a=1)`; `best = 0` as `best = 1`, `best = a[0]` as `best = 0`
+# `def f(a=0)` becomes `def f(a=1)`; `best = 0` becomes `best = 1`, `best = a[0]` becomes `best = 0`
 PYTHON.words(
     "other-default", others=_FIRST,
     at="[(default_parameter value: (_) @at) (typed_default_parameter value: (_) @at)]",
@@ -29,7 +29,7 @@ PYTHON.rule(
 
 @PYTHON.add("one-more-or-less")
 def _one_more_or_less(routine: Routine) -> Iterator[Edit]:
-    """`2` as `3` or `1`."""
+    """`2` becomes `3` or `1`."""
     for node in routine.all("integer"):
         text = routine.string(node)
         if text.isdecimal() and int(text) <= _LARGEST and not _is_default(routine, node):
@@ -40,7 +40,7 @@ def _one_more_or_less(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("other-float")
 def _other_float(routine: Routine) -> Iterator[Edit]:
-    """`2.5` as `3.5`."""
+    """`2.5` becomes `3.5`."""
     for node in routine.all("float"):
         text = routine.string(node)
         whole, dot, rest = text.partition(".")
@@ -50,7 +50,7 @@ def _other_float(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("opposite-constant")
 def _opposite_constant(routine: Routine) -> Iterator[Edit]:
-    """`True` as `False`."""
+    """`True` becomes `False`."""
     for node in routine.all("true", "false"):
         if not _is_default(routine, node):
             yield replace(node, "False" if node.type == "true" else "True")
@@ -58,7 +58,7 @@ def _opposite_constant(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("other-text")
 def _other_text(routine: Routine) -> Iterator[Edit]:
-    """`" "` as `""`, `"abc"` as `"ab"` or `"ABC"`."""
+    """`" "` becomes `""`, `"abc"` becomes `"ab"` or `"ABC"`."""
     for node in routine.all("string"):
         parts = [child for child in node.children if child.type == "string_content"]
         plain = len(node.children) in (2, 3) and not any(c.type == "interpolation" for c in node.children)
@@ -77,14 +77,14 @@ def _other_text(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("range-end")
 def _range_end(routine: Routine) -> Iterator[Edit]:
-    """`range(n)` as `range(n - 1)` or `range(n + 1)`."""
+    """`range(n)` becomes `range(n - 1)` or `range(n + 1)`."""
     for given in _ranges(routine):
         yield from _shifted(routine, given[min(1, len(given) - 1)])
 
 
 @PYTHON.add("range-start")
 def _range_start(routine: Routine) -> Iterator[Edit]:
-    """`range(a, b)` as `range(a + 1, b)` or `range(b)`; `range(n)` as `range(1, n)`."""
+    """`range(a, b)` becomes `range(a + 1, b)` or `range(b)`; `range(n)` becomes `range(1, n)`."""
     for given in _ranges(routine):
         if len(given) == 1:
             yield given[0].start_byte, given[0].start_byte, "1, "
@@ -96,7 +96,7 @@ def _range_start(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("range-step")
 def _range_step(routine: Routine) -> Iterator[Edit]:
-    """`range(a, b, c)` as `range(a, b)`."""
+    """`range(a, b, c)` becomes `range(a, b)`."""
     for given in _ranges(routine):
         if len(given) == 3:
             yield given[1].end_byte, given[2].end_byte, ""
@@ -104,7 +104,7 @@ def _range_step(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("other-index")
 def _other_index(routine: Routine) -> Iterator[Edit]:
-    """`a[i]` as `a[i + 1]` or `a[i - 1]`, `a[0]` as `a[-1]`, `a[-1]` as `a[0]`."""
+    """`a[i]` becomes `a[i + 1]` or `a[i - 1]`, `a[0]` becomes `a[-1]`, `a[-1]` becomes `a[0]`."""
     counted = _counted(routine)
     for node in routine.all("subscript"):
         for index in node.children_by_field_name("subscript"):
@@ -117,7 +117,7 @@ def _other_index(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("slice-bound")
 def _slice_bound(routine: Routine) -> Iterator[Edit]:
-    """`a[i:j]` as `a[i + 1:j]`, `a[i:]` or `a[:j]`; `a[::-1]` as `a[::1]`."""
+    """`a[i:j]` becomes `a[i + 1:j]`, `a[i:]` or `a[:j]`; `a[::-1]` becomes `a[::1]`."""
     for node in routine.all("slice"):
         for bound in node.named_children:
             if bound.type == "comment":

@@ -32,7 +32,7 @@ def methods(source: Source, *names: str) -> Iterator[Method]:
 
 
 def without_call(operator: str, *kinds: Kind, of: tuple[str, ...]) -> None:
-    """Registers an operator that leaves out calls of these methods: `x.clone()` as `x`."""
+    """Registers an operator that leaves out calls of these methods: `x.clone()` becomes `x`."""
 
     @RUST.add(operator, *kinds)
     def _find(source: Source) -> Iterator[Edit]:

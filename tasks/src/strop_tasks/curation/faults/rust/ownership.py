@@ -27,7 +27,7 @@ _CHANGING = (
 
 @RUST.add("short-lived-temporary", "borrows", "types")
 def _short_lived_temporary(source: Source) -> Iterator[Edit]:
-    """`let s = x.to_lowercase();` as `let s = x.to_lowercase().as_str();`."""
+    """`let s = x.to_lowercase();` becomes `let s = x.to_lowercase().as_str();`."""
     for node, value in having(source.all("let_declaration"), "value"):
         if node.child_by_field_name("type") is not None:
             continue
@@ -41,7 +41,7 @@ def _short_lived_temporary(source: Source) -> Iterator[Edit]:
 
 @RUST.add("borrow-of-inner", "borrows")
 def _borrow_of_inner(source: Source) -> Iterator[Edit]:
-    """`let v = make();` as `let v = { let inner = make(); &inner };`."""
+    """`let v = make();` becomes `let v = { let inner = make(); &inner };`."""
     for node, value, name in having(source.all("let_declaration"), "value", "pattern"):
         mutable = any(c.type == "mutable_specifier" for c in node.children)
         if node.child_by_field_name("type") is not None or mutable or name.type != "identifier":
@@ -54,7 +54,7 @@ def _borrow_of_inner(source: Source) -> Iterator[Edit]:
 
 @RUST.add("drop-lifetime", "lifetimes")
 def _drop_lifetime(source: Source) -> Iterator[Edit]:
-    """`&'a str` as `&str`, `Words<'a>` as `Words`, and `fn f<'a>` as `fn f`."""
+    """`&'a str` becomes `&str`, `Words<'a>` becomes `Words`, and `fn f<'a>` becomes `fn f`."""
     for node in source.all("reference_type"):
         for child in node.children:
             if child.type == "lifetime":
@@ -64,7 +64,7 @@ def _drop_lifetime(source: Source) -> Iterator[Edit]:
             yield replace(node, "")
 
 
-# `-> String` as `-> &str`, `-> Vec<T>` as `-> &[T]`
+# `-> String` becomes `-> &str`, `-> Vec<T>` becomes `-> &[T]`
 RUST.words(
     "borrowed-result", "lifetimes", "types", at="(function_item return_type: (_) @at)", others={"String": "&str"}
 )  # fmt: skip
@@ -86,7 +86,7 @@ def _reference_to_local(source: Source) -> Iterator[Edit]:
             yield replace(tail, f"{line}\n{indent_of(source, tail)}&found")
 
 
-# `let mut x` as `let x`, and the same for a parameter; `&mut self` as `&self`, `x: &mut [T]` as `x: &[T]`
+# `let mut x` becomes `let x`, also as a parameter; `&mut self` becomes `&self`, `x: &mut [T]` becomes `x: &[T]`
 RUST.rule(
     "drop-mut", "mutability", cut="^at ^a",
     at="""[(let_declaration (mutable_specifier) @at . (_) @a) (parameter (mutable_specifier) @at . (_) @a)
@@ -102,7 +102,7 @@ without_call("drop-clone", "moves", "borrows", "types", of=("clone", "to_vec", "
 
 @RUST.add("loop-by-value", "moves", "types")
 def _loop_by_value(source: Source) -> Iterator[Edit]:
-    """`for x in &v` and `for x in v.iter()` as `for x in v`."""
+    """`for x in &v` and `for x in v.iter()` become `for x in v`."""
     for node in source.all("for_expression"):
         value = node.child_by_field_name("value")
         inner = value.child_by_field_name("value") if value is not None else None
@@ -133,7 +133,7 @@ def _move_out_of_borrow(source: Source) -> Iterator[Edit]:
 
 
 def _moved(operator: str, line: str) -> None:
-    """Registers an operator that moves `x` away by a line before a use of it."""
+    """Registers an operator that moves `x` in a new line before a use of it."""
 
     @RUST.add(operator, "moves")
     def _find(source: Source) -> Iterator[Edit]:
@@ -168,7 +168,7 @@ def _assign_while_borrowed(source: Source) -> Iterator[Edit]:
             yield _between(source, node, f"let before = &{name};", f"let _changed = *before != {name};")
 
 
-# `move |x| ...` as `|x| ...`
+# `move |x| ...` becomes `|x| ...`
 RUST.rule("drop-move", "borrows", at='(closure_expression "move" @at parameters: (_) @a)', cut="^at ^a")
 
 

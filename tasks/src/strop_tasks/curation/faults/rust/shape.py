@@ -25,7 +25,7 @@ _OTHER_TYPE = {
 
 
 RUST.rule("drop-use", "names", at="(use_declaration) @at", line=True)
-# `let mut x = 0;` as `x = 0;`
+# `let mut x = 0;` becomes `x = 0;`
 RUST.rule(
     "drop-let", "names", cut="^at ^b", to="{a} = ",
     at="(let_declaration pattern: (identifier) @a value: (_) @b) @at",
@@ -48,7 +48,7 @@ RUST.words("foreign-method", "names", at=METHOD, others=_FOREIGN)
 
 @RUST.add("drop-path", "names")
 def _drop_path(source: Source) -> Iterator[Edit]:
-    """`i32::MAX` as `MAX`, `Shape::Square` as `Square`."""
+    """`i32::MAX` becomes `MAX`, `Shape::Square` becomes `Square`."""
     for node, name in having(source.all("scoped_identifier", "scoped_type_identifier"), "name"):
         parent = source.parent(node)
         if parent is None or parent.type not in ("scoped_identifier", "use_declaration", "use_list"):
@@ -74,7 +74,7 @@ def _tail_semicolon(source: Source) -> Iterator[Edit]:
             yield last.end_byte, last.end_byte, ";"
 
 
-# `Some(x)` and `Ok(x)` as `x`
+# `Some(x)` and `Ok(x)` become `x`
 RUST.rule(
     "drop-wrapper", "returns", to="{a}",
     at='((call_expression function: (_) @f arguments: (arguments . (_) @a .)) @at (#any-of? @f "Some" "Ok" "Err"))',
@@ -83,31 +83,31 @@ RUST.rule(
 
 @RUST.add("add-wrapper", "returns")
 def _add_wrapper(source: Source) -> Iterator[Edit]:
-    """`x` as `Some(x)` at the end of a function that does not return an Option."""
+    """`x` becomes `Some(x)` at the end of a function that does not return an Option."""
     for function, tail in tails(source):
         kind = source.string(function.child_by_field_name("return_type"))
         if not kind.startswith("Option") and tail.type not in ("if_expression", "match_expression"):
             yield replace(tail, f"Some({source.string(tail)})")
 
 
-# `if a { b } else { c }` as `if a { b }`, `return x;` as `return;`
+# `if a { b } else { c }` becomes `if a { b }`, `return x;` becomes `return;`
 RUST.rule("drop-else", "returns", at="(if_expression (_) @a . (else_clause) @at)", cut="a$ at$")
 RUST.rule("bare-return", "returns", at="(return_expression) @at", to="return")
-# A match with one arm less
+# A match with one arm fewer
 RUST.rule("drop-arm", "matches", at="(match_block (match_arm) @at (match_arm))", line=True)
 RUST.rule("drop-arm", "matches", at="(match_block (match_arm) (match_arm) @at)", line=True)
 
 
 @RUST.add("drop-field", "matches", "names")
 def _drop_field(source: Source) -> Iterator[Edit]:
-    """A struct made or taken apart with one field less."""
+    """A struct built or destructured with one field fewer."""
     for node in source.all("field_initializer_list", "struct_pattern", "tuple_struct_pattern"):
         fields = [c for c in node.named_children if c != node.child_by_field_name("type")]
         if len(fields) > 1:
             yield fields[-2].end_byte, fields[-1].end_byte, ""
 
 
-# `f(&x)` as `f(x)`, `f(x)` as `f(&x)`, `f(&mut x)` as `f(&x)`
+# `f(&x)` becomes `f(x)`, `f(x)` becomes `f(&x)`, `f(&mut x)` becomes `f(&x)`
 RUST.rule("drop-reference", "types", "moves", at="(reference_expression value: (_) @a) @at", to="{a}")
 RUST.rule(
     "add-reference", "types", cut="^at ^at", to="&",
@@ -117,7 +117,7 @@ RUST.rule(
     "shared-argument", "types", "mutability", to="&{a}",
     at="(reference_expression (mutable_specifier) value: (_) @a) @at",
 )  # fmt: skip
-# `*x` as `x`, `x as usize` as `x` and as `x as i32`
+# `*x` becomes `x`, `x as usize` becomes `x` or `x as i32`
 RUST.rule("drop-dereference", "types", at='(unary_expression "*" @at)')
 RUST.rule("drop-cast", "types", at="(type_cast_expression value: (_) @a) @at", cut="a$ at$")
 RUST.words("other-cast", "types", at="(type_cast_expression type: (_) @at)", others=_OTHER_TYPE)
@@ -125,7 +125,7 @@ RUST.words("other-cast", "types", at="(type_cast_expression type: (_) @at)", oth
 
 @RUST.add("other-annotation", "types")
 def _other_annotation(source: Source) -> Iterator[Edit]:
-    """`let x: Vec<i64>` as `let x: Vec<i32>`, `let x: String` as `let x: &str`."""
+    """`let x: Vec<i64>` becomes `let x: Vec<i32>`, `let x: String` becomes `let x: &str`."""
     for _, kind in having(source.all("let_declaration"), "type"):
         for inner in [kind, *source.inner(kind, "primitive_type", "type_identifier")]:
             text = source.string(inner)
@@ -135,7 +135,7 @@ def _other_annotation(source: Source) -> Iterator[Edit]:
 
 @RUST.add("drop-conversion", "types", "names")
 def _drop_conversion(source: Source) -> Iterator[Edit]:
-    """`x.to_string()` and `String::from(x)` as `x`."""
+    """`x.to_string()` and `String::from(x)` become `x`."""
     for method in methods(source, "to_string", "to_owned", "into", "as_str", "as_bytes", "chars", "abs_diff"):
         if not method.arguments:
             yield replace(method.node, source.string(method.receiver))
@@ -150,7 +150,7 @@ RUST.rule(
 
 @RUST.add("other-literal", "types")
 def _other_literal(source: Source) -> Iterator[Edit]:
-    """`2.0` as `2`, `'x'` as `"x"`, `"x"` as `'x'`."""
+    """`2.0` becomes `2`, `'x'` becomes `"x"`, `"x"` becomes `'x'`."""
     for node in source.all("float_literal"):
         text = source.string(node)
         if re.fullmatch(r"\d+\.0", text):
@@ -165,12 +165,12 @@ def _other_literal(source: Source) -> Iterator[Edit]:
             yield replace(node, f"'{text[1:-1]}'")
 
 
-# `if a == b` as `if a = b`, `x?` as `x`
+# `if a == b` becomes `if a = b`, `x?` becomes `x`
 RUST.rule("assignment-as-condition", "types", at='(if_expression condition: (_ operator: "==" @at))', to="=")
 RUST.rule("drop-question-mark", "types", at='(try_expression "?" @at)')
 without_call("drop-unwrap", "types", "names",
              of=("unwrap", "unwrap_or", "expect", "unwrap_or_default", "unwrap_or_else", "ok", "ok_or"))  # fmt: skip
 without_call("drop-collect", "types", "returns", of=("collect",))
-# `f(a, b)` as `f(b, a)` and as `f(a)`
+# `f(a, b)` becomes `f(b, a)` or `f(a)`
 RUST.swap("swap-arguments", "types", at="(arguments (_) @a . (_) @b) @at")
 RUST.rule("drop-argument", "types", at="(arguments (_) @a . (_) @b .) @at", cut="a$ b$")

@@ -73,7 +73,7 @@ def coins(r: Random) -> Problem:
 
 @kind(4)
 def knapsack(r: Random) -> Problem:
-    """The greatest value of things that fit, perhaps no more than k things."""
+    """The greatest value of items that fit, with at most k items or at most k of each kind."""
     k, many = r.randint(2, 4), r.choice([True, False])
     rule = f"at most {k} things in all" if many else f"each kind of thing at most {k} times"
     loop = (
@@ -159,7 +159,7 @@ def spaced_sum(r: Random) -> Problem:
 
 @kind(5)
 def no_long_runs(r: Random) -> Problem:
-    """Words over an alphabet without long runs, counted."""
+    """How many words over an alphabet have no long runs."""
     size, most, m = r.randint(3, 7), r.randint(1, 6), r.choice([97, 1009, 10007, 1000003, 998244353])
     alphabet = ", ".join("abcdefg"[:size])
     return Problem(
@@ -226,7 +226,7 @@ def paid_jobs(r: Random) -> Problem:
 
 @kind(5)
 def fair_parts(r: Random) -> Problem:
-    """A list cut into k parts, the extreme sum as good as possible."""
+    """A list cut into k parts so that the largest sum is minimal, or the smallest maximal."""
     k, what = r.randint(2, 6), r.choice(["largest", "smallest"])
     extra = r.randint(0, 25)
     inner, outer = ("max", "min") if what == "largest" else ("min", "max")

@@ -34,7 +34,7 @@ def digit_sum(r: Random) -> Problem:
 
 @kind(2)
 def nth_term(r: Random) -> Problem:
-    """Term n of a sequence that each step multiplies and adds to."""
+    """Term n of a sequence in which each step multiplies and adds."""
     start, a, b = r.randint(0, 9), r.randint(1, 5), r.randint(1, 20)
     if start * (a - 1) + b == 0:
         b += 1
@@ -109,7 +109,7 @@ def fizz(r: Random) -> Problem:
 
 @kind(3)
 def primes_with_rest(r: Random) -> Problem:
-    """How many primes up to n leave a given rest."""
+    """How many primes up to n leave a given remainder."""
     k = r.randint(3, 20)
     rest = r.choice([x for x in range(1, k) if all(k % d or x % d for d in range(2, k + 1))])
     return Problem(
@@ -204,7 +204,7 @@ def common_divisor(r: Random) -> Problem:
 
 @kind(4)
 def power_modulo(r: Random) -> Problem:
-    """Queries of a linear recurrence modulo a constant, for n too large to walk to."""
+    """Queries of a linear recurrence modulo a constant, for n too large to iterate to."""
     a, b, m = r.randint(1, 9), r.randint(1, 9), r.choice([97, 1009, 9973, 10007, 998244353, 1000000007])
     return Problem(
         parameters={"a": a, "b": b, "m": m},
@@ -282,7 +282,7 @@ def counted_numbers(r: Random) -> Problem:
 
 @kind(3)
 def missing_numbers(r: Random) -> Problem:
-    """Which numbers of a range are not there."""
+    """Which numbers of a range are missing."""
     low, size = r.randint(0, 20), r.randint(5, 20)
     high = low + size
     return Problem(

@@ -1,4 +1,4 @@
-"""Expressions with rules of their own."""
+"""Expressions with unusual rules."""
 
 from random import Random
 
@@ -7,7 +7,7 @@ from strop_tasks.generators.stdio_problems.kind import Problem, kind, lines, one
 
 @kind(4)
 def stack_machine(r: Random) -> Problem:
-    """Postfix notation with operations of its own."""
+    """Postfix notation with unusual operations."""
     m = r.choice([10, 12, 24, 60, 97, 100, 128, 365, 1000, 1009])
     p, q = r.randint(2, 9), r.randint(1, 9)
     ops = {
@@ -67,7 +67,7 @@ def _postfix(r: Random, operators: int, signs: str) -> str:
 
 @kind(5)
 def odd_arithmetic(r: Random) -> Problem:
-    """Expressions with brackets, where the operators bind in an order of their own."""
+    """Expressions with brackets and an unusual operator precedence."""
     order = r.sample(["+", "-", "*"], 3)
     m = r.randint(50, 9999)
     return Problem(

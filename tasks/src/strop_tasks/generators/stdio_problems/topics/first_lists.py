@@ -1,4 +1,4 @@
-"""One or two lines of work on a line of integers."""
+"""Problems on a line of integers, solved in one or two lines."""
 
 from collections.abc import Sequence
 from random import Random
@@ -78,7 +78,7 @@ def count_where(r: Random) -> Problem:
 
 @kind(1)
 def each_changed(r: Random) -> Problem:
-    """Every integer of a line, with one operation."""
+    """Every integer of a line after one operation."""
     sign, k = r.choice(["+", "-", "*", "%"]), r.randint(2, 30)
     how = {"+": f"plus {k}", "-": f"minus {k}", "*": f"times {k}", "%": f"modulo {k}"}[sign]
     return Problem(

@@ -1,4 +1,4 @@
-"""One or two lines of integer arithmetic."""
+"""Integer arithmetic, solved in one or two lines."""
 
 from random import Random
 

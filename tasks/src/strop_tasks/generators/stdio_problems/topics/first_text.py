@@ -1,4 +1,4 @@
-"""One or two lines of work on a line of text."""
+"""Problems on a line of text, solved in one or two lines."""
 
 from random import Random
 
@@ -16,7 +16,7 @@ _ENDS = ("!", "?", ".", "#", "*", "...", "!!", " <", " ok", ";", "-", "+")
 
 @kind(1)
 def changed_line(r: Random) -> Problem:
-    """A line reversed or in another case, with something behind it."""
+    """A line reversed or in another case, perhaps followed by a suffix."""
     change, end = r.choice(list(_CHANGES)), r.choice(("", *_ENDS))
     behind = f", followed by {end!r}" if end else ""
     how = f"{_CHANGES[change]}{behind}"

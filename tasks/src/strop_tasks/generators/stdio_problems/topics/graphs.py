@@ -145,7 +145,7 @@ def within_steps(r: Random) -> Problem:
 
 @kind(5)
 def cheapest_route(r: Random) -> Problem:
-    """The cheapest way between two nodes, with a toll for each edge."""
+    """The cheapest route between two nodes, with a toll for each edge."""
     toll, way = r.randint(1, 20), r.choice(["both", "forth"])
     none = r.choice(["no", "none", "-1", "impossible"])
     road = "roads that can be used in both directions" if way == "both" else "one-way roads from a to b"

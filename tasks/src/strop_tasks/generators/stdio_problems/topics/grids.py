@@ -14,7 +14,7 @@ def _marked(r: Random, marks: str, low: int = 2, high: int = 6) -> str:
 
 @kind(2)
 def row_values(r: Random) -> Problem:
-    """Something of every row or column of a matrix."""
+    """A value computed from every row or column of a matrix."""
     k = r.randint(2, 30)
     what, code = r.choice(
         [
@@ -54,7 +54,7 @@ def row_values(r: Random) -> Problem:
 
 @kind(2)
 def moved_grid(r: Random) -> Problem:
-    """A grid turned or mirrored, with one character in place of another."""
+    """A grid rotated or mirrored, with one character in place of another."""
     what, code = r.choice(
         [
             ("turned by 90 degrees clockwise", "zip(*rows[::-1])"),
@@ -191,7 +191,7 @@ def cells(r: Random) -> Problem:
 
 @kind(3)
 def robot(r: Random) -> Problem:
-    """A robot on a field that wraps round."""
+    """A robot on a field that wraps around."""
     size, step = r.randint(5, 20), r.randint(1, 4)
     at = r.choice(["north", "east", "south", "west"])
     start = {"north": "0, 1", "east": "1, 0", "south": "0, -1", "west": "-1, 0"}[at]

@@ -9,7 +9,7 @@ _LIST = "one line with one or more integers"
 
 @kind(2)
 def neighbours(r: Random) -> Problem:
-    """How many neighbours in a list differ by enough."""
+    """How many neighbouring pairs of a list differ by enough."""
     k = r.randint(1, 15)
     test, phrase = r.choice(
         [
@@ -74,7 +74,7 @@ def running(r: Random) -> Problem:
 
 @kind(2)
 def turned(r: Random) -> Problem:
-    """A list turned by k places, or in blocks of k reversed."""
+    """A list rotated by k places, or in blocks of k reversed."""
     k = r.randint(2, 15)
     what, code = r.choice(
         [

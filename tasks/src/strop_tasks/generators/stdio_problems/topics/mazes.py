@@ -1,4 +1,4 @@
-"""Ways through grids."""
+"""Paths through grids."""
 
 from random import Random
 
@@ -9,7 +9,7 @@ _SIZE = "a line with the numbers of rows and columns, h and w"
 
 @kind(4)
 def maze(r: Random) -> Problem:
-    """The shortest way through a maze, no longer than a limit."""
+    """The shortest path through a maze, no longer than a limit."""
     limit, wall = r.randint(5, 20), r.choice("#X*@")
     none = r.choice(["no way", "-1", "lost", "stuck"])
     corner = r.choice(["top right", "bottom right", "bottom left"])
@@ -125,7 +125,7 @@ def lattice_ways(r: Random) -> Problem:
 
 @kind(5)
 def digit_paths(r: Random) -> Problem:
-    """The cheapest way over a grid of digits, where turns cost extra."""
+    """The cheapest path across a grid of digits, where turns cost extra."""
     turn, first = r.randint(1, 60), r.choice([True, False])
     entry = (
         "the costs of all its cells, the first included" if first else "the costs of the cells that it enters"

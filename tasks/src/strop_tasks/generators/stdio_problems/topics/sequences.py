@@ -7,7 +7,7 @@ from strop_tasks.generators.stdio_problems.kind import Problem, kind, lines, num
 
 @kind(3)
 def longest_stretch(r: Random) -> Problem:
-    """The longest stretch of a list in which something holds."""
+    """The longest stretch of a list in which a condition holds."""
     k = r.randint(1, 20)
     what, test, phrase = r.choice(
         [
@@ -141,7 +141,7 @@ def range_queries(r: Random) -> Problem:
 
 @kind(4)
 def windows(r: Random) -> Problem:
-    """Something of every window of k integers."""
+    """A value computed from every window of k integers."""
     k = r.randint(2, 20)
     what, code = r.choice(
         [
@@ -233,7 +233,7 @@ def rising(r: Random) -> Problem:
 
 @kind(4)
 def inversions(r: Random) -> Problem:
-    """Pairs that stand the wrong way round, by more than k."""
+    """Pairs in the wrong order, by more than k."""
     k, far = r.randint(0, 20), r.randint(1, 6)
     return Problem(
         parameters={"k": k, "far": far},

@@ -167,7 +167,7 @@ def game_points(r: Random) -> Problem:
 
 @kind(5)
 def cache_misses(r: Random) -> Problem:
-    """A cache that forgets by a rule."""
+    """A cache that evicts by a rule."""
     size, keep = r.randint(2, 6), r.randint(2, 30)
     rule, code = r.choice(
         [
