@@ -16,7 +16,7 @@ The tests of the Hub's rows are read as a syntax tree without being run. A row's
 `ref_func` instead of results (tools/*/to_original_fmt.py of evalplus).
 
 The comparison uses the standard library only and follows evalplus/eval/__init__.py of github.com/evalplus/evalplus
-(`unsafe_execute`): equal values agree. Otherwise, with an absolute tolerance (1e-6 if the expected value is floats and
+(`unsafe_execute`): equal values agree. Otherwise, with an absolute tolerance (1e-6 if floats are expected and
 none is set), values of the same type agree when each number differs by at most `atol` + 1e-7 of the expected one. Some
 problems have their own rules, by entry point. Deviation: a test's tolerance does not carry over to later tests.
 """

@@ -104,7 +104,7 @@ def sr_format(text: str) -> float:
 
 
 def unified_diff_similarity(oracle: str, generated: str) -> float:
-    """The sum of difflib's ratios (characters, autojunk on) over the oracle's files by the larger number of files.
+    """The sum of difflib's ratios (characters, autojunk on) over the oracle's files, divided by the larger file count.
 
     Texts are split before each line that begins with `diff --git`; a file that only one side changes adds 0.
     """

@@ -69,7 +69,7 @@ def changed_lines(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, in
 def unified_diff(before: str, after: str, context: int = CONTEXT) -> str:
     """`difflib.unified_diff` of two texts without its two header lines; "" when no line differs.
 
-    Lines are those of `str.splitlines`, joined by newlines, so line ends do not count. Results are cached, since a
+    Lines are those of `str.splitlines`, joined by newlines, so line endings do not count. Results are cached, since a
     group's rollouts share one oracle.
     """
     diff = library("cydifflib").unified_diff

@@ -10,7 +10,7 @@ characters without autojunk, 0 if one side leaves the file unchanged, and the me
 1. every occurrence of a search text is replaced, not only the first;
 2. a search text must begin at the start of a line but may end anywhere: "x = 1" is found in "x = 10";
 3. a missing file counts as empty, so only an empty search text is found in it;
-4. an equivalent fix that is written differently scores lower (`passed` does not do that).
+4. an equivalent fix that is written differently scores lower (`passed` has no such bias).
 
 Deviations:
 1. replacing every occurrence lets a short answer make a text of any size; more than `MAX_GROWTH` is a bad format;

@@ -1,7 +1,7 @@
 """Static checks: the statement, the tests, and whether the text leaks an answer.
 
 A leak is the reference in the text, or hidden tests with their results. Texts are compared without white space,
-comments and docstrings, so indentation, fences and line ends do not matter. A leak under other names is not detected.
+comments and docstrings, so indentation, fences and newlines do not matter. A leak under other names is not detected.
 """
 
 import ast
@@ -73,7 +73,7 @@ def _counted(tests: list[SingleTest], min_tests: int) -> Iterator[Finding]:
 
 
 def leak_findings(task: Task) -> Iterator[Finding]:
-    """`leak-answer` and `leak-tests`."""
+    """Findings `leak-answer` and `leak-tests`."""
     texts = [task.statement, task.prompt or ""]
     if not task.check.takes_nothing() and answer_leaks(task, texts):
         yield fatal("leak-answer", "the reference is in the statement or prompt")

@@ -57,7 +57,7 @@ _PLACES = re.compile(r"\b(decimal|digits? after|places|rounded|round)\b|%\.\d|\.
 
 
 def wording_findings(task: Task) -> Iterator[Finding]:
-    """`special-judge` by the task's text, and by results that differ between programs."""
+    """`special-judge` findings from the task's text, and from results that may differ between programs."""
     calls, runs = task.check.maybe(CasesCheck), task.check.maybe(StdioCheck)
     check = calls or runs
     if check is None or check.checker:

@@ -100,7 +100,7 @@ class AuditOptions(Section):
     quick: bool = False
     """Stop looking at a task after the stage that found something fatal."""
     ignore: tuple[Code, ...] = ()
-    """Codes to ignore."""
+    """Finding codes to ignore."""
 
 
 class AuditSettings(AuditOptions):

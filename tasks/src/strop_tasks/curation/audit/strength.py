@@ -77,7 +77,7 @@ _STRICT = "strict=True"  # argument of `zip` without effect on valid input, so a
 
 
 def faulty_versions(task: Task, settings: AuditSettings) -> list[str]:
-    """Texts of the reference with one small fault each, in a random but reproducible order.
+    """Copies of the reference with one small fault each, in a random but reproducible order.
 
     Only Python. Raises UserError if tree-sitter is missing (extra `strength`).
     """
@@ -119,7 +119,7 @@ def _of_program(code: str, seed: int, limit: int) -> list[str]:
 
 
 def _wrong_results(code: str, name: str) -> list[str]:
-    """The program with an entry point that is always wrong, and wrong on inputs whose text has even or odd length."""
+    """The program with its entry point made wrong: always, or on inputs whose text has even length, or odd length."""
     if not re.search(rf"^def {re.escape(name)}\b", code, re.MULTILINE):
         return []
     wrong = code + _WRONG.replace("NAME", name)

@@ -70,7 +70,7 @@ class BugModels:
         ""
     )
     rewrite_model: Annotated[str, Option(help="model on that server that writes bugs into functions")] = ""
-    rewrite_share: Annotated[float, Option(min=0.0, max=1.0, help="share of bugs the model writes")] = 1.0
+    rewrite_share: Annotated[float, Option(min=0.0, max=1.0, help="model's share of tried bugs")] = 1.0
     issue_model: Annotated[str, Option(help="model that writes the statements, on the same server")] = ""
     api_key_env: Annotated[str, Option(help="environment variable that holds the key")] = "OPENAI_API_KEY"
     concurrency: Annotated[int, Option(min=1, max=1024, help="concurrent calls")] = 16

@@ -5,7 +5,7 @@ A bug is put into a function that tests reach and judged by those tests alone. I
 1. the same tests fail again, and all others pass, in a run with another hash seed and in `RERUNS` more;
 2. the oracle's edit, applied like an answer, makes all of them pass.
 
-Bugs that fail every test come last; those with time-outs or uncollectable tests are discarded. Functions take turns.
+Bugs that fail every test come last; those with timeouts or uncollectable tests are discarded. Functions take turns.
 A pair is two such bugs in one file; each still fails as it did alone, so repairing one is not enough. The
 choice depends on verdicts, not on their timing: the same project and seed give the same tasks.
 """

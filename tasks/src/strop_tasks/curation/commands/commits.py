@@ -31,8 +31,8 @@ def commits(
 ) -> None:
     """Make repair tasks from commits that change programs and tests, judged by these tests.
 
-    With --repositories, the tasks come from issues: rows of SWE-bench, SWE-Gym, SWE-smith or R2E. A project that can be
-    installed here as of the issue's date is judged by its own tests in the jail; a line gives the reason for others.
+    With --repositories, the tasks come from issues: rows of SWE-bench, SWE-Gym, SWE-smith or R2E. If the project can be
+    installed here as of the issue's date, its own tests judge in the jail; every other row gets a line with the reason.
 
     Writes OUTPUT/tasks.jsonl.gz, the snapshots that the tasks name beside it, and OUTPUT/manifest.json, with counts and
     reasons. After a kill or an interrupt, the same command resumes. See docs/build.md.

@@ -26,7 +26,7 @@ def next_edit(
     prompts: PromptLimit,
 ) -> None:
     """Make next-edit tasks: a commit is split into edits, and a task asks which edit, if any, follows
-    the first of them.
+    the edits so far.
 
     Also writes OUTPUT.manifest.json, with counts and reasons. See docs/next-edit.md.
     """

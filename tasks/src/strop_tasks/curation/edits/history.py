@@ -165,7 +165,7 @@ def akin(
 
     paths    every file and its size in bytes
     changed  the texts of the changed files
-    parts    what the draw is seeded with
+    parts    seed values of the draw
     """
     endings = {path.rpartition(".")[2] for path in changed}
     words = _words(issue), set().union(*map(_words, changed.values())) if changed else set()

@@ -78,7 +78,7 @@ class Tally:
 
     @contextmanager
     def leaving_out(self, name: str) -> Iterator[None]:
-        """Counts a LeftOut under `name` by its reason, and tells `done` that it made no task."""
+        """Counts a LeftOut under `name` by its reason, and tells `done` that no task was made."""
         try:
             yield
         except LeftOut as reason:

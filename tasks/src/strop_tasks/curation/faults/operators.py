@@ -54,7 +54,7 @@ class Operator(Generic[Text]):
 
     @property
     def builds(self) -> bool:
-        """Whether tests find its faults, not the compiler."""
+        """Whether tests, not the compiler, find its faults."""
         return self.kinds[0] in BEHAVIOUR
 
     def changes(self, text: Text) -> list[Change]:

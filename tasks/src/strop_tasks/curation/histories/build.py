@@ -32,8 +32,8 @@ JOURNAL = ".journal.jsonl"
 
 
 Show = Callable[[str, int, int, int], None]
-"""Receives the repository, the commits that this run has tried, those that it is expected to try (with a limit, by the
-share of tasks so far), and the tasks."""
+"""Receives the repository, and the numbers of commits that this run has tried, of commits that it is expected to try
+(with a limit, estimated by the share of tasks so far), and of tasks."""
 
 
 class HistoryBuild:

@@ -48,7 +48,7 @@ def cleaned(message: str, before: Mapping[str, str], after: Mapping[str, str | N
 
 
 def told_of(said: str, before: Mapping[str, str], after: Mapping[str, str | None]) -> list[str]:
-    """Quotes and names in a text that only the patch has: quoted fragments, and names by their form."""
+    """Quoted fragments and code-like names in a text that occur in the patch's new texts only."""
     old, new = squeeze("\n".join(before.values())), squeeze("\n".join(filter(None, after.values())))
     quoted = [next(filter(None, match.groups()[1:])) for match in _QUOTED.finditer(said)]
     words = [*quoted, *_NAME.findall(said)]

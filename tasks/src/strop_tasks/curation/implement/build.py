@@ -7,8 +7,8 @@ mask "function":
 
 1. Mask "body", the default, keeps decorators, signature and docstring, and masks the rest, so that the request is
    clear. The published mask takes the whole function, and puts its docstring into the statement.
-2. Line ends, a byte order mark and a missing last line end stay; the published program rejoins all lines with `\\n`,
-   and counts form feeds and other separators as line ends.
+2. Line endings, a byte order mark and a missing final newline stay; the published program rejoins all lines with `\\n`,
+   and counts form feeds and other separators as line endings.
 3. The comment is indented like the lines that it replaces; the published one is in the first column.
 4. Mask "body" also takes comments after the last statement that are indented like the body: they are often old code.
 5. A file that would not parse with the comment makes no task, such as a class that holds only the function.
@@ -41,9 +41,9 @@ class Masked:
     holed: str
     """The file with `<FILL>` in its place."""
     comment: str
-    """`# MASKED: ...`, without indentation and line end."""
+    """`# MASKED: ...`, without indentation and line ending."""
     implementation: str
-    """The masked lines, without the last one's line end."""
+    """The masked lines, without the last one's line ending."""
     first: int
     last: int
 

@@ -174,7 +174,7 @@ def _walk(root: Path, tally: Tally) -> Iterator[str]:
 
 
 class _Member(tarfile.TarInfo):
-    """A member whose extended header cannot fill the memory."""
+    """A member whose extended header cannot exhaust memory."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Member":

@@ -32,7 +32,7 @@ class Dropped:
     reason: str
     """A few words, the same for all such tasks; counted in the manifest."""
     detail: str = ""
-    """Details of this task, one line. May quote data sets: hostile text."""
+    """Details of this task, one line. May quote data sets, so it is hostile text."""
 
 
 def drop(task: Task, reason: str, detail: str = "") -> Dropped:

@@ -21,7 +21,7 @@ from strop_verify.core.ids import content_hash
 from strop_verify.core.task import Task
 
 _ACECODE = {"id", "source", "question", "test_cases"}
-MOST_CHARACTERS = 20_000  # longer statements are dropped unasked
+MOST_CHARACTERS = 20_000  # longer statements are dropped without a call
 
 
 class SourcePrompt(NamedTuple):

@@ -114,9 +114,9 @@ class DecontaminateConfig(Section):
     """Minimum share of an item's three-word runs for the task to count as an edited copy; six tenths of it are enough
     if the function's name or the tests match the item's."""
     code: float = Field(default=0.8, gt=0, le=1)
-    """Share of the runs of four labels of an item's solution that the task's solution must hold."""
+    """Minimum share of the four-label runs of an item's solution that a task's solution holds if it is a copy."""
     common: int = Field(default=20, ge=1)
-    """Runs in more tasks than this that are not otherwise copies are ignored."""
+    """Ignore runs that occur in more than this many tasks; tasks that may be copies do not count."""
     short: int = Field(default=6, ge=1)
     """Statements with fewer words than this are not enough by themselves."""
     small: int = Field(default=24, ge=1)

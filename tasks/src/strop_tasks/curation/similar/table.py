@@ -171,7 +171,7 @@ class TaskTable:
         return ComparedTask(*(int(self.columns[name][number]) for name in ComparedTask._fields))
 
     def tests(self, number: int) -> Tests:
-        """The tests of a task."""
+        """The stored tests of a task, by its number."""
         return Tests(self.inputs[number], self.outputs[number])
 
 

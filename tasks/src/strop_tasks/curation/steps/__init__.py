@@ -1,1 +1,1 @@
-"""The steps of a pipeline."""
+"""The built-in steps of `strop curate`."""

@@ -26,7 +26,7 @@ class Decontaminate(Step[DecontaminateConfig]):
                 raise UserError(f"decontaminate: the benchmark {source!r} holds no task: name another")
 
     def inputs(self) -> list[Path]:
-        """Benchmarks that are files."""
+        """The benchmarks that are files or folders."""
         rests = [part for source in self.config.benchmarks for part in (source, source.partition(":")[2])]
         return [path for rest in rests if rest and (path := Path(rest).expanduser()).exists()]
 

@@ -110,7 +110,7 @@ def words(r: Random, least: int = 2, most: int = 6) -> list[str]:
 
 
 def text(r: Random, least: int = 1, most: int = 5) -> str:
-    """A line of words."""
+    """A line of `least` to `most` words."""
     return " ".join(words(r, least, most))
 
 

@@ -89,7 +89,7 @@ def _dropped_else(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("missing-return")
 def _missing_return(routine: Routine) -> Iterator[Edit]:
-    """`return a` left out, or without `return`."""
+    """`return a` left out, or only its `return`."""
     for node in routine.all("return_statement"):
         value = next(iter(node.named_children), None)
         if value is not None and value.type in ("call", "await"):

@@ -103,7 +103,7 @@ def _same_argument(routine: Routine) -> Iterator[Edit]:
 
 
 def _kept(routine: Routine, call: Node, argument: Node) -> str:
-    """A call replaced by its argument."""
+    """The text of an argument that replaces its call, in parentheses if needed."""
     text, around = routine.string(argument), routine.source.parent(call)
     if argument.type == "generator_expression" and not text.startswith("("):
         return f"({text})"

@@ -66,7 +66,7 @@ def _one_more_or_less(source: Source) -> Iterator[Edit]:
                 yield replace(node, str(int(text) - 1))
 
 
-# `x.len() - 1` and `i + 1` without the one; `a - b` becomes `b - a`
+# `x.len() - 1` becomes `x.len()`, `i + 1` becomes `i`; `a - b` becomes `b - a`
 RUST.rule(
     "whole-length", "off-by-one", to="{a}",
     at='(binary_expression left: (_) @a operator: ["+" "-"] right: (integer_literal) @b (#eq? @b "1")) @at',
