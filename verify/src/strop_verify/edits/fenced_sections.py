@@ -55,7 +55,7 @@ class FileSection(NamedTuple):
     """Of the header or else the opening fence, from 1."""
     closed: bool = True
     tag: str = ""
-    """The language that the fence or else the header names, as `core.fences.tag_of` has it."""
+    """The language that the fence or else the header names; see `core.fences.tag_of`."""
 
 
 def write_header(path: str, *notes: str) -> str:
@@ -70,7 +70,7 @@ def renamed_to(path: str) -> str:
 
 
 def read_header(line: str) -> Header | None:
-    """The header that a line is; None if it is none."""
+    """The header in a line; None if the line is not a header."""
     if not line.startswith(_MARK + " "):
         return None
     text = line[len(_MARK) :].strip()
@@ -107,8 +107,8 @@ def fenced(text: str) -> str:
 def sections(text: str, *, fragments: bool) -> list[FileSection]:
     """The fenced blocks of a text in order, each with the header above it, blank lines allowed. Stops at too many.
 
-    A header whose path is a plain word counts only if it is clearly a path, not a heading of prose. The ending of
-    its path is the language of a block that names none. `fragments` is as of `FenceReader`.
+    A header whose path is a plain word counts only if it is clearly a path, not a heading of prose. The extension of
+    its path gives the language of a block that names none. `fragments`: see `FenceReader`.
     """
     reader, found, at, number = FenceReader(text, fragments=fragments), list[FileSection](), 0, 1
     while at < len(text) and len(found) <= MOST_CHANGES:
@@ -309,7 +309,7 @@ class LineRange(Sectioned):
             return ReplaceLines(path, int(match[1]), int(match[2] or match[1]), text, at=line, loose=True)
         if match := _BEFORE.fullmatch(note):
             return ReplaceLines(path, int(match[1]), int(match[1]) - 1, text, at=line, loose=True)
-        return "no range of lines: write (lines 3-7) or (before line 3) behind the path"
+        return "no range of lines: write (lines 3-7) or (before line 3) after the path"
 
 
 def _note(first: int, last: int) -> str:
@@ -346,7 +346,7 @@ class Infill(Sectioned):
             return Fill(path, text, at=line, loose=True)
         match = _SPAN.fullmatch(notes[0])
         if match is None or len(notes) > 1:
-            return "no hole: write (2:5-2:9), lines and columns from 1, behind the path"
+            return "no hole: write (2:5-2:9), lines and columns from 1, after the path"
         first, column, last, end = map(int, match.groups())
         return Fill(path, text, (first, column, last, end), at=line, loose=True)
 
