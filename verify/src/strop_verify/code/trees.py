@@ -33,7 +33,7 @@ MOST_DEPTH = 300
 """Maximum steps outwards from a node."""
 
 LANGUAGES = ("rust", "python")
-"""Languages whose tests are understood."""
+"""Languages whose code can be parsed here."""
 
 Span = tuple[int, int]
 """Start and end. In bytes inside this package, in characters in results."""

@@ -94,7 +94,7 @@ def checked_key(where: str, key: str) -> str:
 
 
 def print_new_key() -> None:
-    """Prints a key; where stdout is a file, only its owner may read it from then on. Raises UserError."""
+    """Prints a new key; if stdout is a file, only its owner may read it from then on. Raises UserError."""
     if stat.S_ISREG(os.fstat(1).st_mode):
         try:
             os.fchmod(1, 0o600)

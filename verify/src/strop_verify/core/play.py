@@ -328,8 +328,8 @@ class Do:
 class Done:
     """The play is over. The answer is judged by the task's own tests.
 
-    With another reason than "answered" there is no answer to judge, and `answer` says why. After "no call" and
-    "malformed" the play may continue, if the recipe asks for feedback.
+    For any reason but "answered" there is no answer to judge, and `answer` says why. After "no call" and "malformed"
+    the play may continue, if the recipe asks for feedback.
     """
 
     answer: str

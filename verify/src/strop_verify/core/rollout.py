@@ -227,7 +227,7 @@ class Group(Record):
 
     @property
     def rewards(self) -> list[float | None]:
-        """Reward of each rollout; None where it was not scored."""
+        """Reward of each rollout; None if it was not scored."""
         return [r.reward for r in self.rollouts]
 
     @property

@@ -165,7 +165,7 @@ def _said(text: str, opening: str, closing: str) -> tuple[int, int]:
 
 
 def _without_closing(text: str, start: int, closing: str) -> int:
-    """The index where closing tags at the end begin; the length where there are none."""
+    """The index where closing tags at the end begin; the length of the text if there are none."""
     end = at = len(text)
     while at > start:
         if text[at - 1].isspace():

@@ -44,7 +44,7 @@ Trust = Literal["value", "typed", "same-process"]
 """How far a pass is separate from what was judged.
 
 value         the tests ran in another process and saw only values of the language's own types
-typed         types of the answer took part: as proxies in another process, or in one process, held to the reference's
+typed         types of the answer took part: as proxies of another process, or directly, compared with the reference's
 same-process  the tests ran in the answer's process
 """
 

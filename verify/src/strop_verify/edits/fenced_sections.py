@@ -277,11 +277,11 @@ class WholeFile(Sectioned):
     fragments = False
 
     def parts(self, old: str, new: str) -> Iterable[Sequence[str]]:
-        """The whole text."""
+        """One section: the whole new text."""
         return [(new,)]
 
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
-        """The file's text."""
+        """The change that writes the file's whole text."""
         return f"a whole file has no note {', '.join(notes)!r}" if notes else Whole(path, text, at=line)
 
 
@@ -303,7 +303,7 @@ class LineRange(Sectioned):
             yield "".join(lines[new_first:new_last]), _note(first + 1, last)
 
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
-        """The lines of the range."""
+        """The change that replaces the lines of the range."""
         note = notes[0] if len(notes) == 1 else ""
         if match := _RANGE.fullmatch(note):
             return ReplaceLines(path, int(match[1]), int(match[2] or match[1]), text, at=line, loose=True)
@@ -341,7 +341,7 @@ class Infill(Sectioned):
         return Parsed((Fill("", text, literal=True, at=1),), (fault,))
 
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
-        """The text for the hole."""
+        """The change that fills the hole."""
         if not notes:
             return Fill(path, text, at=line, loose=True)
         match = _SPAN.fullmatch(notes[0])

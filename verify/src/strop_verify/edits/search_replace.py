@@ -244,7 +244,7 @@ class _BlockParser:
         return tail
 
     def _unlike(self, index: int) -> tuple[int, int] | None:
-        """Divider and end of any width up to the next head, where there is just one of each."""
+        """Divider and end of any width up to the next head, if there is just one of each."""
         indent = self.markers[index].indent
         stop = self._next(_HEAD, 0, indent, index) or len(self.markers)
         pair = []
