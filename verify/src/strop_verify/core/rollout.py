@@ -247,7 +247,7 @@ class Sample:
     advantages  L  0 for tokens that were not sampled
     versions    L  updates that the policy had seen when it sampled the token; 0 for tokens that were not
     prompt      tokens before the first sampled one; the samples of a group that share them are neighbours in a batch
-    weight      multiplies its advantages; 1 unless a rollout is represented by several samples
+    weight      share of a row that it counts as, a factor of its advantages; 1 if its rollout has no other sample
     """
 
     ids: Sequence[int]
