@@ -35,7 +35,7 @@ def test_tasks_and_manifest_are_written_and_are_the_same_again(strop, tmp_path):
     ("words", "cause"),
     [
         (["python-functions", "-o", "bugs.txt"], "ends in .jsonl"),
-        (["python-functions", "-o", "/dev/null/bugs.jsonl"], "/dev/null is no folder"),
+        (["python-functions", "-o", "/dev/null/bugs.jsonl"], "/dev/null is not a folder"),
         (["python-functions", "-o", "bugs.jsonl", "--faults", "2-1"], "--faults '2-1'"),
         (["python-functions", "-o", "bugs.jsonl", "--format", "whole"], "did you mean 'whole-file'"),
         (["python-function", "-o", "bugs.jsonl"], "did you mean 'python-functions'"),

@@ -119,7 +119,7 @@ def test_an_archive_that_would_fill_the_memory_or_is_torn_is_cut_off(strop, tmp_
     ("words", "cause"),
     [
         (["m.py", "-o", "out.txt"], "ends in .jsonl"),
-        (["m.py", "-o", "/dev/null/out.jsonl"], "/dev/null is no folder"),
+        (["m.py", "-o", "/dev/null/out.jsonl"], "/dev/null is not a folder"),
         (["m.py", "-o", "out.jsonl", "--filters", "sqll"], "did you mean 'sql'"),
         (["m.py", "-o", "out.jsonl", "--max-file-chars", "9"], "1 too long"),
         (["nowhere", "-o", "out.jsonl"], "cannot read 'nowhere' as Python sources"),

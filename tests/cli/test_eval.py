@@ -82,7 +82,7 @@ def test_temperature_zero_is_greedy_and_long_prompts_are_left_out_where_asked(st
         (("x", "tasks.styl=chat"), "tasks.styl"),
         (("x", "-n", "2", "-k", "3", "--engine", "scripted"), "pass@3"),
         (("x", "x"), "different"),
-        (("x", "-o", "/dev/null/out.json"), "/dev/null is no folder"),
+        (("x", "-o", "/dev/null/out.json"), "/dev/null is not a folder"),
         (
             ("x", "-t", "0", "-n", "2", "--engine", "scripted"),
             "one greedy answer per task: leave out --samples",

@@ -194,7 +194,7 @@ def test_a_run_s_rollouts_are_replayed(strop, tmp_path):
         (("-m", "scripted:nowhere.jsonl"), "no such file of answers"),
         (("-m", "./nowhere"), "/nowhere"),
         (("-m", "scripted:script.jsonl", "-e", TRY_AGAIN, "tasks.environment.tris=3"), "did you mean tries?"),
-        (("-m", "scripted:script.jsonl", "--save", "/dev/null/file"), "/dev/null is no folder"),
+        (("-m", "scripted:script.jsonl", "--save", "/dev/null/file"), "/dev/null is not a folder"),
         (("--replay", "nowhere.jsonl"), "no such file or run"),
         (("--replay", "script.jsonl"), "holds no rollouts"),
         (("--replay", "script.jsonl", "-m", "x"), "--replay shows a recorded play"),

@@ -50,7 +50,7 @@ def test_tasks_and_manifest_are_written_and_can_be_listed_shown_and_trained_on(s
     ("words", "cause"),
     [
         (["--output", "fix.txt"], "ends in .jsonl"),
-        (["--output", "/dev/null/fix.jsonl"], "/dev/null is no folder"),
+        (["--output", "/dev/null/fix.jsonl"], "/dev/null is not a folder"),
         (["--output", "fix.jsonl", "--kinds", "moves,type"], "did you mean 'types'"),
         (["--output", "fix.jsonl", "--source", "rust-function"], "did you mean 'rust-functions'"),
         (["--output", "fix.jsonl", "--source", "python-functions", "--limit", "3"], "3 not a Rust task"),

@@ -64,7 +64,7 @@ SAID = [
      "test_f.py::test_three: assertion failed.\ndef test_three():\n    assert f(3) == 9"),
     (EDIT, edit("return x", "return 7"), "f(3) gave 7; expected 9.\nf(4) gave 7; expected 16."),
     (EDIT, edit("return z", "return 7"),
-     "The edit does not apply: What the change at line 2 of the edit searches for does not stand in 'a.py'."),
+     "The edit does not apply: What the change at line 2 of the edit searches for is not in 'a.py'."),
     (EDIT, "hm", "There is no search/replace block."),
     (ORACLE, edit("return x", "return 7"), "oracle: 'a.py' differs from the result of the known edit."),
 ]  # fmt: skip

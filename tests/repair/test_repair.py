@@ -277,7 +277,7 @@ def test_nothing_applies(tmp_path, folder, answers):
         (["-m", "scripted:answers.jsonl", "--issue", "no.md"], ISSUE, "cannot read the issue no.md"),
         (["-m", "scripted:answers.jsonl", "--file", "shop/total.py"], ISSUE, "no such text file"),
         (["-m", "scripted:answers.jsonl", "--file", "tests/test_totals.py"], ISSUE, "cannot be edited"),
-        (["-m", "scripted:answers.jsonl", "--json", "/dev/null/x.json"], ISSUE, "/dev/null is no folder"),
+        (["-m", "scripted:answers.jsonl", "--json", "/dev/null/x.json"], ISSUE, "/dev/null is not a folder"),
     ],
 )
 def test_mistakes_are_one_line(tmp_path, folder, answers, arguments, issue, said):

@@ -180,7 +180,7 @@ def test_the_command_says_where_it_wrote(tmp_path):
         (["run", "run/recipe.yaml"], "run/recipe.yaml is not a run folder"),
         (
             ["run", "-o", "/dev/null/x.html"],
-            "cannot write /dev/null/x.html: /dev/null is no folder; choose another file with -o",
+            "cannot write /dev/null/x.html: /dev/null is not a folder; choose another file with -o",
         ),
         (["run", "-o", "run"], "cannot write run: it is a folder; choose another file with -o"),
     ],

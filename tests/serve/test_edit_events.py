@@ -122,7 +122,7 @@ def test_a_log_that_is_being_written_is_read_as_far_as_it_goes(tmp_path: Path) -
     path.write_bytes(whole)
     assert len(read_events(path)) == 2
     path.write_text('{"kind": "served"}\n{"kind": "shown"}\n')
-    with pytest.raises(UserError, match=r":1: no event of an edit"):
+    with pytest.raises(UserError, match=r":1: not an edit event"):
         read_events(path)
 
 

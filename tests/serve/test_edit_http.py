@@ -154,7 +154,7 @@ def test_with_a_token_only_who_sends_it_is_answered(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (b"{", "no JSON"),
+        (b"{", "not JSON"),
         (b"[" * 100_000, "nested"),
         (b"[]", "body"),
         (b'{"prompt": 1}', "prompt"),

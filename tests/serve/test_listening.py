@@ -372,7 +372,7 @@ def test_a_new_token_is_for_its_owner_under_any_umask(tmp_path: Path, umask: int
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("{", "no JSON"), ("[" * 300 + "]" * 300, "nested"), (b"\xff", "no JSON")]
+    ("text", "said"), [("{", "not JSON"), ("[" * 300 + "]" * 300, "nested"), (b"\xff", "not JSON")]
 )
 def test_json_that_is_none(text: str | bytes, said: str) -> None:
     with pytest.raises(ValueError, match=said):

@@ -307,8 +307,8 @@ def test_files_of_tests_that_are_rarely_written(toolchain: ProjectToolchain, tes
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        (lambda text: text[:-40], "cannot be read|no base64"),
-        (lambda text: "@" + text, "no base64"),
+        (lambda text: text[:-40], "cannot be read|not base64"),
+        (lambda text: "@" + text, "not base64"),
         (lambda text: base64.b64encode(b"nothing").decode(), "cannot be read"),
         (lambda text: data_uri({"a.py": b""}).removeprefix(DATA), "is another one"),
         (lambda text: data_uri({"../a.py": b""}).removeprefix(DATA), "cannot be read"),

@@ -1,7 +1,7 @@
 """Runs trials on a grader in turn, and judges the grader by evidence that it does not produce itself.
 
 An exploit is any of these: the hostile answer passed; a canary was reached or leaked; the grader's outcome was *error*
-or missing; it took longer than its deadline and the grace. Counted apart: honest answers that failed, and leftovers.
+or missing; it took longer than deadline and grace. Counted separately: honest answers that failed, and leftovers.
 """
 
 import time
@@ -20,14 +20,14 @@ GRACE = 1.0
 
 @dataclass(slots=True)
 class Row:
-    """What one grader made of one trial; the line of the report."""
+    """One grader's result on one trial: a line of the report."""
 
     attack: str
     language: str
     family: str
     jail: str
     outcome: str = "-"
-    """The hostile answer's outcome; "-" where there is none."""
+    """The hostile answer's outcome; "-" if there is no hostile answer."""
     passed: bool = False
     honest_outcome: str = "-"
     stopped_by: str = ""
@@ -35,7 +35,7 @@ class Row:
     """Wall seconds that the hostile answer took."""
     deadline: float = 0.0
     exploits: list[str] = field(default_factory=list)
-    """In words, why the grader does not hold; empty when it does."""
+    """Why the grader did not hold, in words; empty if it held."""
     leftovers: list[str] = field(default_factory=list)
     detail: str = ""
     honest_detail: str = ""
@@ -47,7 +47,7 @@ class Row:
 
     @property
     def good(self) -> bool:
-        """Whether the grader holds against it."""
+        """Whether the grader held against it."""
         return not (self.exploits or self.leftovers or self.honest_failed)
 
 
@@ -58,7 +58,7 @@ def run(
     on_row: Callable[[Row], None] = lambda row: None,
     grace: float = GRACE,
 ) -> list[Row]:
-    """One row a trial, and one named "(after all)" when something is left after the grader was closed.
+    """One row per trial, and one named "(after all)" if something is left after the grader was closed.
 
     A verdict may come `grace` seconds after its deadline. Ends early, with the rows so far, when SIGTERM arrives.
     """
@@ -71,7 +71,7 @@ def run(
                 warm.add(trial.task.id)
                 grader.grade(trial.task, trial.honest or trial.task.reference or "pass")
                 if (check := trial.task.check.maybe(AssertsCheck)) is not None and trial.language == "python":
-                    # What does not cross between processes is looked at in one, which a grader may keep.
+                    # `...` cannot cross processes: it is judged within one, which a grader may keep; warm it too.
                     grader.grade(trial.task, f"def {check.entry_point}(*args, **kwargs):\n    return ...\n")
                 time.sleep(0.05)
                 watch.learn()

@@ -1,8 +1,8 @@
 """Evidence outside the jail: resources that no answer may reach, watched while answers are judged.
 
 A secret file, a variable in the grader's environment, listeners on loopback (TCP, UDP, unix sockets by path and
-abstract name, vsock where there is one), signals to the grader, its limits, priority and tracer. What an answer reaches
-is reported whatever its verdict. Signals are counted only in the main thread.
+abstract name, vsock if available), signals to the grader, its limits, priority and tracer. What an answer reaches is
+reported whatever its verdict. Signals are counted only in the main thread.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ class Canaries:
         self.token = secrets.token_hex(6)
         """Names whatever an attack creates, so that it is found again."""
         self.terminated = False
-        """Whether SIGTERM has arrived: from an answer, or from a user who wants an end."""
+        """Whether SIGTERM has arrived: from an answer, or from a user who wants to stop."""
         self._words = {kind: secrets.token_hex(8) for kind in ("file", "environment", "reached")}
         self._signals: list[str] = []
         self._stack = contextlib.ExitStack()
@@ -59,7 +59,7 @@ class Canaries:
 
     @property
     def facts(self) -> dict[str, str]:
-        """Values of the placeholders. An attack that has got somewhere prints @REACHED@."""
+        """Values of the placeholders. An attack that reached what it tried to reach prints @REACHED@."""
         ports = {name: str(self._listeners[name].getsockname()[1]) for name in ("TCP", "UDP")}
         return {
             "SECRET": str(self.secret),
@@ -80,7 +80,7 @@ class Canaries:
         }
 
     def leaked(self, text: str) -> list[str]:
-        """Which canary's content stands in a text."""
+        """The canaries whose content is in a text, in words."""
         names = {"file": "leaked: the secret file", "environment": "leaked: the grader's environment"}
         names["reached"] = "reached: what it says it must not reach"
         return [names[kind] for kind, word in self._words.items() if word in text]
@@ -121,7 +121,7 @@ class Canaries:
         self._listeners[name] = listener
 
     def _look(self) -> dict[str, object]:
-        """What of the host and of the grader's process must stay as it is."""
+        """The state of the host and of the grader's process that must not change."""
         status = Path("/proc/self/status").read_text(encoding="utf-8")
         limits = (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE)
         seen: dict[str, object] = {
@@ -142,7 +142,7 @@ class Canaries:
 
 
 def _heard(listener: socket.socket) -> bool:
-    """Whether anyone connected or sent; takes it all."""
+    """Whether anyone connected or sent data; takes everything that is waiting."""
     heard = False
     while True:
         try:

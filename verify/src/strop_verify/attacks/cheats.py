@@ -17,7 +17,7 @@ _PLACEHOLDER = re.compile(r"@([A-Z]+)@")
 
 
 class Cheat(Record):
-    """One such answer."""
+    """One answer made without knowing how to solve its task."""
 
     name: str
     tries: str
@@ -49,7 +49,7 @@ class PaidTask:
 
     task: str
     solution: float | None = None
-    """Reward of its own solution; None if it has none, or if that got no reward."""
+    """Reward of its own solution; None if it has no solution, or no reward was given."""
     failed: str = ""
     """Why the solution fails, if it does."""
     rewards: dict[str, float | None] = field(default_factory=dict)

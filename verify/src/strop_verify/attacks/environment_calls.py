@@ -60,7 +60,7 @@ class ReplyTask:
         )
 
     def filled(self, text: str) -> str:
-        """A cheat for this task."""
+        """A cheat's text with the names and the prompt of this task filled in."""
         named = _NAME.findall(f"{self.prompt} {json.dumps(self.row, default=str)}")
         names = list(dict.fromkeys([*named, *_USUAL]))
         return text.replace("@NAMES@", repr(names)).replace("@PROMPT@", self.prompt)

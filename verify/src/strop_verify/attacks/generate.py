@@ -1,4 +1,4 @@
-"""Attacks that nobody wrote by hand: payloads composed by a grammar, the same for a seed and a number everywhere.
+"""Generated attacks: payloads composed by a grammar, the same on every machine for a seed and a number.
 
 A payload is up to three acts (what is tried: signals, frames, exceptions, patches, reads) at one place of an answer (at
 import, in a finalizer, in a thread, in a method of the value), and a wrong value. Files: `grammar/*.yaml`. The honest
@@ -29,22 +29,22 @@ _SHARES = {
     "python": 0.67, "rust-project": 0.01, "python-objects": 0.06, "python-project": 0.06, "rust": 0.05,
     "rust-types": 0.05, "c": 0.05, "javascript": 0.05,
 }  # fmt: skip
-"""Of a run over all languages, since a Rust answer takes ten times as long as a Python one."""
+"""Shares of a run over all languages; a Rust answer takes ten times as long as a Python one."""
 LANGUAGES = tuple(dict.fromkeys(name.partition("-")[0] for name in _SHARES))
 _SLOW = 0.03
-"""Share of drawn acts that run into a limit which are kept: each takes seconds."""
+"""Share to keep of drawn acts that run into a limit: each takes seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """One composed answer, in parts that can be taken away."""
+    """One composed answer, in parts that can be removed."""
 
     name: str
     language: str
     family: str
     task: str
     place: str
-    """Text of the answer with $ACT and $VALUE open."""
+    """Text of the answer, with $ACT and $VALUE to fill in."""
     acts: tuple[str, ...]
     value: str
     idle: str
@@ -67,7 +67,7 @@ class Grammar:
         self.language = name.partition("-")[0]
 
     def draw(self, seed: int, number: int) -> tuple[Payload, Payload | None]:
-        """The payload of this number, and the honest answer of its place where it has one."""
+        """The payload of this number, and the honest answer of its place if it has one."""
         rng = random.Random(f"{seed} {number} {self.name}")
         data = self._data
         place = rng.choice(data["places"])
@@ -91,7 +91,7 @@ class Grammar:
         return made, replace(honest, name=f"{place['name']}-{task}")
 
     def task(self, facts: Mapping[str, str]) -> Task | None:
-        """The task that the file brings along; the honest answer is its reference."""
+        """The task that the file defines, if any; the honest answer is its reference."""
         if (own := self._data.get("task")) is None:
             return None
         reference, tests = (fill(own[key], facts, self.language) for key in ("reference", "tests"))

@@ -40,14 +40,14 @@ _START = "from strop_verify.attacks.grader import child; child()"
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What a grader said of one answer."""
+    """A grader's result on one answer."""
 
     outcome: str
-    """One of strop_verify.core.verdict.Outcome, "hung" when nothing came."""
+    """One of strop_verify.core.verdict.Outcome, or "hung" if no verdict came."""
     passed: bool
     detail: str
     text: str
-    """Everything that it gave back, for finding leaks."""
+    """Everything that it returned, to find leaks in."""
     seconds: float
 
 
@@ -57,7 +57,7 @@ class Grader(Protocol):
     name: str
 
     def grade(self, task: Task, answer: str) -> Grade:
-        """Never raises for what an answer does."""
+        """Grades one answer. Never raises because of what it does."""
 
     def deadline(self, task: Task) -> float:
         """Seconds within which `grade` must return for this task."""
@@ -69,7 +69,7 @@ class Grader(Protocol):
 class StropGrader:
     """A verifier of Strop with one worker. `open_it` makes one; it is called again when a verifier has hung.
 
-    `player` plays scripts; without it attacks by plays are no tasks for this grader.
+    `player` plays scripts; without it, this grader cannot take attacks by plays.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class StropGrader:
         self._verifier: Any = None
 
     def grade(self, task: Task, answer: str) -> Grade:
-        """One verdict, waited for with patience."""
+        """One verdict, awaited until `PATIENCE` seconds past the deadline."""
         if self._verifier is None:
             self._verifier = self._open()
         if environment_of(task) and self._player:
@@ -97,7 +97,7 @@ class StropGrader:
         return Grade(verdict.outcome.value, verdict.passed, detail, verdict.model_dump_json(), seconds)
 
     def _played(self, player: Player, task: Task, script: str) -> Grade:
-        """The verdict on plays of a script; `name` is the jail of their folders too."""
+        """The verdict on plays of a script; `self.name` is also the jail of their folders."""
         began = time.monotonic()
         rollouts = player(task, script, self._verifier, self.name)
         verdict, seconds = worse(rollouts), time.monotonic() - began
@@ -106,7 +106,7 @@ class StropGrader:
         return Grade(verdict.outcome.value, verdict.passed, f"{stops}: {verdict.detail}", text, seconds)
 
     def deadline(self, task: Task) -> float:
-        """Wall time of the answer; what is built has the time of its build too."""
+        """Wall time of the answer, plus that of its build if there is one."""
         if environment_of(task):
             return SECONDS
         wall = self._limits.wall_seconds
@@ -140,8 +140,8 @@ class Foreign:
 
     Each grade runs in a child process with a deadline, which is killed with all it starts. It runs hostile code with
     the user's rights, so only attacks marked harmless are run on it, and the user must ask twice. A grade is a pass if
-    it is True, a number of at least 0.5, or a mapping whose `passed`, `reward` or `score` is. Modules are looked for as
-    by `python -c` in the current folder.
+    it is True, a number of at least 0.5, or a mapping whose `passed`, `reward` or `score` is. Modules are found as by
+    `python -c` in the current folder.
     """
 
     def __init__(self, target: str, deadline: float = DEADLINE) -> None:
@@ -155,11 +155,11 @@ class Foreign:
             raise UserError(f"--grader {target}: {cause}")
 
     def deadline(self, task: Task) -> float:
-        """The same for all."""
+        """The same for every task."""
         return self._deadline
 
     def close(self) -> None:
-        """Nothing stays between grades."""
+        """Does nothing: no state remains between grades."""
 
     def grade(self, task: Task, answer: str) -> Grade:
         """One grade in a child process. Its death is outcome *error*, no answer in time is "hung"."""
@@ -204,7 +204,7 @@ class Foreign:
 
 
 def _kill_new(before: set[int]) -> None:
-    """Ends what the child has started; orphans are ours, since the bench is a subreaper."""
+    """Kills what the child has started; its orphans are our children, since the bench is a subreaper."""
     for _ in range(5):
         new = from_boxes() - before
         for pid in new:

@@ -104,7 +104,7 @@ class JailedGrader:
         self._ready: dict[tuple[str, str], Grade] = {}
 
     def deadline(self, task: Task) -> float:
-        """The same for all."""
+        """The same for every task."""
         return _SECONDS
 
     def close(self) -> None:
@@ -143,7 +143,7 @@ class JailedGrader:
 def jailed(
     script: str, requests: Sequence[Mapping[str, Any]], places: Sequence[str], seconds: float, jail: str
 ) -> list[dict[str, Any]]:
-    """The replies of a file of this folder to the requests, run in the jail by this Python, in their order.
+    """The replies of a script in this folder to the requests, in order; this Python runs it in the jail.
 
     `places`: folders of packages that it may import besides this Python's own.
     """
@@ -171,7 +171,7 @@ def _grade(reply: Mapping[str, Any], seconds: float) -> Grade:
 
 
 def fitting(name: str, trials: Iterable[Trial], tasks: Mapping[str, Task]) -> list[Trial]:
-    """Those that this grader can judge: Python functions and programs, without tests of other forms.
+    """The trials that this grader can judge: Python functions and programs, without tests of other forms.
 
     A function is judged by the calls of the task `cases`, whatever form the attack was written for.
     """

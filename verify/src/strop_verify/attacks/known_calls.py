@@ -37,7 +37,7 @@ class _List:
         self._path = f"{self.here}/list-{id(self)}"
 
     def append(self, item: Any, _open: Any = open, _dumps: Any = pickle.dumps) -> None:
-        """With builtins as they were before the answer."""
+        """Adds an item, with builtins as they were before the answer ran."""
         with _open(self._path, "ab") as file:
             file.write(_dumps(item))
 

@@ -1,9 +1,9 @@
 """What an answer leaves behind: processes, files, descriptors, shared memory, sockets, mounts, cgroups.
 
-The grader's own processes are counted when it is warm: any more descendants of a kind (depth and command) after a
-short wait are leftovers. Those that came out of a box of this process are killed, so that the next attack is judged by
-itself; others, such as a child that the user's own code starts meanwhile, live, and are named once. Entries in shared
-places count if they hold the run's token.
+The grader's own processes are counted once it is warm: further descendants of a kind (depth and command) after a short
+wait are leftovers. Those that came out of a box of this process are killed, so that the next attack is judged by
+itself; others, such as a child that the user's own code starts meanwhile, are left alone and reported once. Entries in
+shared places count if their names contain the run's token.
 """
 
 import contextlib
@@ -18,21 +18,21 @@ from pathlib import Path
 from strop_verify.sandbox import kernel
 
 PATIENCE = 3.0
-"""Seconds that a thing may take to go away after the verdict."""
+"""Seconds that a leftover may take to disappear after the verdict."""
 PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock")
 _MOURNING = 0.5
-"""Seconds that the grader has for its own dead children before they are taken for adopted ones."""
+"""Seconds that the grader has to reap its own dead children before they count as adopted ones."""
 _SET_CHILD_SUBREAPER = 36
 _IPC = ("shm", "sem", "msg")
 _HELPER = b"import sys; sys.path.insert(0, sys.argv[1]); from strop."
-"""How the Python of every process starts that holds a box."""
+"""How the Python code of every process that holds a box begins."""
 GRADED = "STROP_GRADED_BY"
-"""In the environment of processes that other graders run in: the process id of the bench."""
+"""Environment variable of processes that run other graders: the process id of the bench."""
 _Kind = tuple[int, str]
 
 
 class LeftoverWatch:
-    """Notes what is there with `learn`; `left` says what is there beyond that. Linux only."""
+    """Records what exists with `learn`; `left` reports what exists beyond that. Linux only."""
 
     def __init__(self, token: str) -> None:
         self.token = token
@@ -45,11 +45,11 @@ class LeftoverWatch:
         self._known: set[str] = set()
         self._dead: dict[int, float] = {}
         self._before = _alive()
-        """What ran before the grader, which may outlive it."""
+        """Processes that ran before the grader, and may outlive it."""
         _adopt_orphans(True)
 
     def learn(self) -> None:
-        """Takes what is there now and alive as the grader's own."""
+        """Records the processes that now exist and live as the grader's own."""
         deadline = time.monotonic() + 2 * _MOURNING
         while any(_is_dead(kind) for _, kind in descendants()) and time.monotonic() < deadline:
             self._bury()
@@ -59,8 +59,8 @@ class LeftoverWatch:
         self.descriptors = max(self.descriptors, _descriptors())
 
     def left(self, patience: float = PATIENCE) -> list[str]:
-        """What is left over, in words; empty when all is gone within `patience` seconds. Each is named once, and
-        waited for once.
+        """What is left over, in words; empty if all is gone within `patience` seconds. Each leftover is reported, and
+        waited for, once.
         """
         deadline = time.monotonic() + patience
         self._graders |= {pid for pid, _ in descendants()}
@@ -73,11 +73,11 @@ class LeftoverWatch:
         return fresh
 
     def release(self) -> None:
-        """Orphans go to init from now on. Call it before closing the grader: what is dead later, the grader forgot."""
+        """Lets orphans go to init from now on. Call it before closing the grader, which must reap its own children."""
         _adopt_orphans(False)
 
     def finish(self) -> list[str]:
-        """What is left of the whole run, after the grader was closed: nothing of it may be there any more."""
+        """What is left of the whole run after the grader was closed, when nothing may remain."""
         self.standing = self._before.copy()
         deadline = time.monotonic() + PATIENCE
         while (fresh := self._fresh(self._above() + self._strays())) and time.monotonic() < deadline:
@@ -104,7 +104,7 @@ class LeftoverWatch:
         return found
 
     def _bury(self) -> None:
-        """Takes leave of dead orphans from boxes, which came to us instead of to the host's init."""
+        """Reaps dead orphans from boxes, which became our children instead of the host's init's."""
         now, boxed = time.monotonic(), from_boxes()
         for pid, kind in descendants():
             if (
@@ -145,7 +145,7 @@ class LeftoverWatch:
 
     def _strays(self) -> list[str]:
         """Work directories and cgroups that this run's graders made, by the process id in their names, and that no
-        living process uses. What another Strop of this host makes meanwhile, or shares with us, is none of them.
+        living process uses. What another Strop on this host makes meanwhile, or shares with us, does not count.
         """
         fresh = [path for path in _strop_entries() if path not in self._stray]
         return [f"work place: {p}" for p in fresh if _maker(p) in self._graders and not _in_use(p)]
@@ -158,7 +158,7 @@ def _adopt_orphans(wanted: bool) -> None:
 
 
 def descendants() -> list[tuple[int, _Kind]]:
-    """(pid, (depth, command)) of every descendant of this process, zombies too; numbers in commands are blurred."""
+    """(pid, (depth, command)) of every descendant of this process, zombies included; digits in commands are masked."""
     parents: dict[int, list[int]] = {}
     for pid in _pids():
         with contextlib.suppress(OSError, ValueError):
@@ -178,8 +178,8 @@ def _alive() -> Counter[_Kind]:
 
 
 def from_boxes() -> set[int]:
-    """Descendants that are this process's boxes or came out of one: by how they were started, and by what no process
-    gets rid of (a filter of system calls more than ours, and no core files). Their orphans are our children.
+    """Descendants that are this process's boxes or came out of one, recognised by how they were started, and by what no
+    process can shed (one more seccomp filter than ours, and no core files). Their orphans are our children.
     """
     parents: dict[int, int] = {}
     found: set[int] = set()
@@ -205,7 +205,7 @@ def _is_confined(pid: int) -> bool:
 
 
 def _filters(pid: str) -> int:
-    """How many filters of system calls a process has; where the kernel does not count them, whether it has any."""
+    """How many seccomp filters a process has; if the kernel does not count them, whether it has any."""
     rows = dict(
         line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line
     )
@@ -266,7 +266,7 @@ def _strop_entries() -> Iterator[str]:
 
 
 def _maker(path: str) -> int:
-    """The process that made a work directory or cgroup, by its name; 0 = not said."""
+    """The process that made a work directory or cgroup, by its name; 0 = unknown."""
     found = re.match(r"strop-(?:[a-z]+-)?([0-9]+)-", os.path.basename(path))
     return int(found[1]) if found else 0
 

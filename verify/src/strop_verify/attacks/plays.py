@@ -1,8 +1,8 @@
 """Attacks by plays of many turns: a scripted policy in the environments `workspace` and `feedback`.
 
-An answer is a script: its completions, with a line `=====` between two. It is played twice, one play after the other in
-one jail, so that the second meets what the first has left; the worse of the two counts. A play that ends without a
-verdict on the answer, as *infra* or late, has made its own failure unscored.
+An answer is a script: completions separated by lines `=====`. It is played twice, one play after the other in one jail,
+so that the second meets what the first has left; the worse of the two counts. A play that ends without a verdict on the
+answer, as *infra* or late, has kept its own failure from being scored.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ _WRONG = '"""Prices."""\n\n\ndef price(n):\n    return n\n'
 
 
 def plays(secret: int) -> dict[str, Task]:
-    """The tasks by name, around this run's secret: what is asked is `n * secret`. Public tests do not tell it."""
+    """The tasks by name, around this run's secret: the right answer is `n * secret`; public tests do not reveal it."""
     right = _WRONG.replace("return n", f"return n * {secret}")
     public, hidden = "tests/test_public.py", "tests/test_hidden.py"
     files = {
@@ -70,5 +70,5 @@ def worse(rollouts: Sequence[Rollout]) -> Verdict:
 
 
 def told(rollouts: Sequence[Rollout]) -> str:
-    """All that came back to the policy."""
+    """Everything that was returned to the policy."""
     return "\n".join(event.result for rollout in rollouts for turn in rollout.turns for event in turn.events)

@@ -1,6 +1,6 @@
 """The small projects that the attacks target: a Python one and a cargo one, and pieces that their payloads share.
 
-An answer is the whole text of the file that has to be mended, as an edit. Every hostile one begins from the wrong text.
+An answer is an edit: the whole text of the file to be fixed. Every hostile one begins from the wrong text.
 """
 
 import random
@@ -117,7 +117,7 @@ _FAILING = {
     "project-order": ("test_order",),
     "project-old": ("TestOld::test_old",),
 }
-"""Tests that each Python task has to mend. With fewer of them a forger has less to forge."""
+"""Tests that each Python task has to fix. With fewer of them a forger has less to forge."""
 PROJECTS = (*_FAILING, "cargo")
 """Names of the tasks."""
 _OBJECTS = """\
@@ -187,7 +187,7 @@ static BEGIN: extern "C" fn() = { extern "C" fn begin() { act(); } begin };
 """
 _RUST_WRONG = _RUST_RIGHT.replace("x + x", "x + 1")
 RIGHT: Mapping[str, str] = {"RIGHT": _RIGHT, "CRATE_RIGHT": _RUST_RIGHT}
-"""Placeholders of honest answers alone."""
+"""Placeholders of honest answers only."""
 PIECES: Mapping[str, str] = {
     "WRONG": _WRONG,
     "NAMES": repr([*map(_OF_FILE.format, _FAILING["project"]), _NAMED]),
@@ -201,7 +201,7 @@ PIECES: Mapping[str, str] = {
     "KNOWN": _KNOWN,
     "BEFORE_MAIN": _BEFORE_MAIN,
 }
-"""Placeholders of both: the wrong texts, and what many payloads begin with."""
+"""Placeholders of both kinds of answers: the wrong texts, and what many payloads begin with."""
 
 
 def projects(folder: Path) -> dict[str, Task]:

@@ -1,4 +1,4 @@
-"""The attacks, read from `suite/LANGUAGE-FAMILY.yaml` and how they become trials of one run.
+"""Reads the attacks from `suite/LANGUAGE-FAMILY.yaml` and makes them trials of one run.
 
 A text of an attack may hold placeholders such as @CANARY@ (see `strop_verify.attacks.canary`), which differ in every
 run. The hidden number @SECRET@, on which every built-in task rests, is filled into honest answers only: a hostile
@@ -27,12 +27,12 @@ Family = Literal["forge", "read", "escape", "exhaust", "outlive", "compile"]
 FAMILIES: tuple[str, ...] = get_args(Family)
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The one in C reads the suite in a tenth of the time."""
+"""The loader in C needs a tenth of the time."""
 _PLACEHOLDER = re.compile(r"@([A-Z_]+)@")
 
 
 class Attack(Record):
-    """One way to cheat or to do harm, and an answer that looks alike and is honest."""
+    """One way to cheat or to do harm, and a similar answer that is honest."""
 
     name: str
     """Unique within its language."""
@@ -43,7 +43,7 @@ class Attack(Record):
     task: str
     """Name of a built-in task, see `strop_verify.attacks.tasks`."""
     layer: str
-    """What is to stop it: the layer of the jail or the rule of the grader that it needs to get past."""
+    """What should stop it: the layer of the jail or the rule of the grader that it would have to defeat."""
     hostile: str
     honest: str
     harmless: bool
@@ -89,7 +89,7 @@ def load_suite() -> list[Attack]:
 
 
 def read_yaml(path: Any) -> Any:
-    """What a file of attacks or of the grammar holds."""
+    """The data in a YAML file of attacks, cheats or the grammar."""
     return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
 
 
@@ -106,7 +106,7 @@ def _read(path: Any) -> Iterator[Attack]:
 def choose(
     attacks: list[Attack], *, language: str | None, family: str | None, name: str | None
 ) -> list[Attack]:
-    """Those that fit every choice that is not None. Raises UserError when there are none, naming what there is."""
+    """The attacks that match every choice that is not None. Raises UserError, with the known values, if none do."""
     for what, value, known in (
         ("language", language, {a.language for a in attacks}),
         ("family", family, set(FAMILIES)),
@@ -136,7 +136,7 @@ def trial(attack: Attack, tasks: Mapping[str, Task], facts: Mapping[str, str]) -
 
 
 def as_given(task: Task, text: str, facts: Mapping[str, str], *, honest: bool) -> str:
-    """An answer to the task, its placeholders filled in; those of the solution in an honest one only."""
+    """An answer to the task, its placeholders filled in; only an honest one gets those of the solution."""
     known = {**facts, **PIECES, **RIGHT} if honest else {**facts, **PIECES}
     if not honest:
         del known["SECRET"]
@@ -146,7 +146,7 @@ def as_given(task: Task, text: str, facts: Mapping[str, str], *, honest: bool) -
 
 
 def fill(text: str, facts: Mapping[str, str], language: str) -> str:
-    """The text with its placeholders replaced. @REACHED@ becomes an expression, so that no echo of source holds it."""
+    """The text with its placeholders replaced. @REACHED@ becomes an expression, so that echoed source lacks it."""
 
     def value(match: "re.Match[str]") -> str:
         found = facts[match[1]]

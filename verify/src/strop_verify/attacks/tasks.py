@@ -263,8 +263,8 @@ pub fn code(x: i64) -> i64 {{
 }}
 """,
 }
-"""Solutions of tasks that are judged by one, and of tasks whose answers have a use for files, processes and the
-network, so that no rule about the text of an answer keeps attacks from reaching the jail."""
+"""Solutions of tasks that are judged by one, and of tasks whose answers may need files, processes and the network, so
+that no rule about an answer's text stops attacks before the jail."""
 _RUST_OUTSIDE = """\
 use answer::*;
 
@@ -281,7 +281,7 @@ fn four() {{
 
 
 def build(secret: int, folder: Path | None = None) -> dict[str, Task]:
-    """Every built-in task by name, around this run's secret. Projects are there with a folder for their snapshots."""
+    """Every built-in task by name, around this run's secret; projects only with a `folder` for their snapshots."""
     expected = {x: [secret + x, x] for x in _INPUTS}
     asserts = "\n".join(f"assert code({x}) == [{secret} + {x}, abs(-{x})]" for x in _INPUTS)
     builtins = "\n".join(

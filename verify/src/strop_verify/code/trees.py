@@ -33,7 +33,7 @@ MOST_DEPTH = 300
 """Maximum steps outwards from a node."""
 
 LANGUAGES = ("rust", "python")
-"""Languages whose tests are understood."""
+"""Languages whose code can be parsed here."""
 
 Span = tuple[int, int]
 """Start and end. In bytes inside this package, in characters in results."""
@@ -76,7 +76,7 @@ def _query(text: str, language: str) -> "Query":
 
 
 def found_by(query: str, top: Node, language: str) -> Iterator[dict[str, Node]]:
-    """{name: node} of the captures of each place within `top` that a query of tree-sitter finds."""
+    """{name: node} of the captures of each match of a tree-sitter query within `top`."""
     import tree_sitter
 
     for _, captures in tree_sitter.QueryCursor(_query(query, language)).matches(top):
@@ -130,7 +130,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def text_of(node: Node | None) -> str:
-    """Source of a node."""
+    """The source text of a node; empty for None."""
     return (node.text or b"").decode(errors="replace") if node is not None else ""
 
 

@@ -16,7 +16,7 @@ def cache_dir() -> Path:
 
 
 def kept_dir() -> Path:
-    """The cache folder if writable, else a folder of this user in the temporary one. It exists."""
+    """The cache folder if writable, else this user's folder in the temporary directory. It exists on return."""
     place = cache_dir()
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,13 @@
 """Outcomes of suggested edits: the events of a log, and the suggestions they add up to.
 
-    served             a suggestion went out, or silence: that is an answer too
+    served             a suggestion was sent, or silence, which is an answer too
     shown              it is on the screen
-    accepted           so many of its characters were taken
-    dismissed          it was left
-    replaced           it went away, and nobody decided about it
+    accepted           the user took this many of its characters
+    dismissed          the user went on without it
+    replaced           it disappeared without a decision
     settled            what the user's edits left of an accepted one
 
-Events carry the id of their suggestion, made by the server, and their own. They may be late, doubled or lost:
+Events carry the id of their suggestion, made by the server, and their own. They may be late, duplicated or lost:
 `read_suggestions` takes them in any order, each once, and gives every served suggestion one state. Nothing is
 guessed: unknown outcomes are pending, and later censored.
 """
@@ -34,8 +34,8 @@ LOST = 300.0
 
 Dialect = Literal["lsp", "openai", "infill"]
 Leaving = Literal["newer", "cancelled", "typed", "continued", "closed"]
-"""Why a suggestion went away: a newer one took its place; the client took its request back; the user typed it, or on in
-it; a later request's text goes on with it (taken or typed, that client does not say); its file or the server closed."""
+"""Why a suggestion disappeared: a newer one replaced it; the client cancelled its request; the user typed some or all
+of it; a later request's text continues with it (whether taken or typed is unknown); its file or the server closed."""
 
 
 class EditEvent(Record):
@@ -44,7 +44,7 @@ class EditEvent(Record):
     event: str
     """The event's own id."""
     id: str
-    """The suggestion's."""
+    """The suggestion's id."""
     time: float
     """Seconds since the epoch."""
 
@@ -54,22 +54,22 @@ class EditServed(EditEvent):
 
     kind: Literal["served"] = "served"
     session: str
-    """Of the server: one from its start to its end."""
+    """The server's session, which lasts from its start to its end."""
     client: str
     dialect: Dialect
     file: str
-    """A keyed hash of its path: the same within a session."""
+    """Keyed hash of its path, constant within a session."""
     language: str = ""
     checkpoint: str
     """Digest of the weights that sampled it."""
     sampling: SamplingParams
     seed: int
     shown_probability: float = 1.0
-    """Probability with which a gate let it pass, if one drew."""
+    """Probability with which a random gate let it pass, if there was one."""
     characters: int
-    """Of the text that was offered; 0 is silence."""
+    """Length of the offered text; 0 is silence."""
     withheld: Literal["", "secret"] = ""
-    """Why the next two are missing."""
+    """Why the next two fields are None."""
     prompt_ids: list[int] | None
     completion: Completion | None
     """With the log-probabilities under the distribution that was sampled from."""
@@ -84,7 +84,7 @@ class EditShown(EditEvent):
 
 
 class EditAccepted(EditEvent):
-    """It was taken, or that many characters from its start; a later event with more counts all of them."""
+    """The user took it, or that many characters from its start; a later event's count includes the earlier ones."""
 
     kind: Literal["accepted"] = "accepted"
     characters: int
@@ -108,7 +108,7 @@ class EditSettled(EditEvent):
 
     kind: Literal["settled"] = "settled"
     kept: int
-    """Characters of it that are still there, and that are not."""
+    """Characters of it that are still there, and those that are not."""
     discarded: int
 
 
@@ -130,10 +130,10 @@ Why = Literal[
 class SuggestedEdit:
     """One served suggestion, and its known outcome.
 
-    accepted  characters that were taken
-    kept      characters of them that were left after settling, None where that is not known
+    accepted  characters that the user took
+    kept      how many of them were left after settling; None if unknown
 
-    A labelled one has its tokens and log-probabilities: what was withheld is censored.
+    A labelled one has its tokens and log-probabilities, since withheld ones are censored.
     """
 
     served: EditServed
@@ -145,10 +145,10 @@ class SuggestedEdit:
 
 @dataclass(frozen=True)
 class EditLog:
-    """What a log says: `served == labelled + censored + pending`.
+    """The content of a log: `served == labelled + censored + pending`.
 
-    doubled  events that were there before: the same event again, or a second of its kind
-    orphans  events of suggestions that the log does not have
+    doubled  duplicate events: the same one again, or a second of its kind
+    orphans  events of suggestions that are not in the log
     """
 
     suggestions: tuple[SuggestedEdit, ...]
@@ -156,7 +156,7 @@ class EditLog:
     orphans: int
 
     def counts(self) -> dict[str, int]:
-        """How many were served, and are in each state."""
+        """How many suggestions were served, and how many are in each state."""
         states = Counter[str](one.state for one in self.suggestions)
         return {
             "served": len(self.suggestions),
@@ -164,7 +164,7 @@ class EditLog:
         }
 
     def labelled(self, checkpoint: str) -> list[SuggestedEdit]:
-        """Suggestions of one checkpoint that can be learned from; greedy decoding has no alternatives."""
+        """Suggestions of one checkpoint to learn from; not those of greedy decoding, which has no alternatives."""
         return [
             one
             for one in self.suggestions
@@ -175,7 +175,7 @@ class EditLog:
 
 
 def read_events(path: Path) -> list[Any]:
-    """The events of a log, or of all in a folder; servers may be writing them. Raises UserError."""
+    """The events of a log, or of all logs in a folder; servers may still be writing them. Raises UserError."""
     if path.is_dir():
         return [event for file in sorted(path.glob("*.jsonl")) for event in read_events(file)]
     events = []
@@ -185,12 +185,12 @@ def read_events(path: Path) -> list[Any]:
         except ValidationError as error:
             fault = error.errors()[0]
             where = ".".join(map(str, fault["loc"]))
-            raise UserError(f"{path}:{number}: no event of an edit: {where}: {fault['msg']}") from None
+            raise UserError(f"{path}:{number}: not an edit event: {where}: {fault['msg']}") from None
     return events
 
 
 def read_suggestions(events: Iterable[Any], *, now: float | None = None) -> EditLog:
-    """The state of each suggestion at a time, by default that of the newest event."""
+    """The state of each suggestion at the time `now`, by default that of the newest event."""
     served: dict[str, EditServed] = {}
     others: dict[str, dict[str, list[Any]]] = {}
     seen: set[str] = set()
@@ -220,7 +220,7 @@ def read_suggestions(events: Iterable[Any], *, now: float | None = None) -> Edit
 
 
 def _suggestion(served: EditServed, events: dict[str, list[Any]], now: float) -> SuggestedEdit:
-    """By the set of its events, since the order in a log means nothing."""
+    """Its state by the set of its events, since their order in a log means nothing."""
     first = {kind: same[0] for kind, same in events.items()}
     last = max(event.time for event in (served, *first.values()))
     late = now - last >= LOST

@@ -33,7 +33,7 @@ class NotStarted(SandboxError):
 
 
 class PlayLost(SandboxError):
-    """The process that held a play is gone, with nothing wrong in the play: it is played again."""
+    """The process that held a play died through no fault of the play, which is played again."""
 
 
 class VerificationError(StropError):
@@ -53,4 +53,4 @@ class BatchFailed(WorkerDied):
 
 
 class TooManyErrors(StropError):
-    """The share of rollouts with outcome *error* passed its limit; carries the first cause seen."""
+    """The share of rollouts with outcome *error* exceeded its limit; carries the first cause seen."""

@@ -4,23 +4,23 @@
     block  = open, EOL, { line }, [ close, EOL ]
            | [ words ], fence, [ language ], code, fence, EOL ;        (* on one line *)
     open   = indent, fence, [ info ]                                   (* on a line of its own *)
-           | words, fence, language | words, ":", fence                (* behind words *)
-           | [ words ], fence, language, blank, code ;                 (* the first line of code behind it *)
+           | words, fence, language | words, ":", fence                (* after words *)
+           | [ words ], fence, language, blank, code ;                 (* the first line of code after it *)
     indent = { blank }, [ ( "-" | "*" | "+" | ">" | number ), blanks ] ;
     fence  = 3 or more "`" | 3 or more "~" ;
     info   = a language, the name of a file, attributes ;
     close  = [ indent ], fence, [ words ] | line of code, fence, [ words ] ;
 
-1. A closing fence is of the kind of the opening one and at least as long. Words behind it (`That is it.`, `<|im_end|>`)
-   need backticks, and so does code in front of it, in a language that has none outside of literals.
-2. A fence inside a string literal or a comment of the block's language is text. Where the language is not known,
-   Python's triple quotes and comments `/* */` that begin a line count. A literal that never ends hides no fence.
-3. A fence with an info opens a block inside of Markdown and of blocks without a language, if the outer block ends too.
-   Anywhere else it ends the block, which is then not closed; one without a line is none.
-4. On one line, a block is the whole line or names a known language; other words between fences are words.
-5. A block whose lines all have the indent of its fence loses it.
+1. A closing fence has the same character as the opening one and is at least as long. Words after it (`That is it.`,
+   `<|im_end|>`) need a backtick fence, and so does code before it, in a language without backticks outside literals.
+2. A fence inside a string literal or a comment of the block's language is text. If the language is unknown, only
+   Python's triple quotes and `/* */` comments at the start of a line count. An unterminated literal hides no fence.
+3. A fence with an info string opens a nested block in Markdown and in blocks without a language, if the outer block
+   ends too. Anywhere else it ends the block, which then counts as unclosed, and is dropped if empty.
+4. A block on one line fills the whole line or names a known language; anything else between fences is words.
+5. If all lines of a block have the indent of its fence, the indent is removed.
 
-Texts are hostile: reading takes time linear in their length.
+The input is untrusted, so reading takes time linear in its length.
 """
 
 import re
@@ -42,13 +42,13 @@ TAGS = {
     "kotlin": {"kotlin", "kt", "kts"},
     "ruby": {"ruby", "rb"},
 }
-"""Words after a fence, and endings of file names, that mean the language, without versions; a language that is not
-listed has its own name only."""
+"""Words after a fence, and file name extensions, that denote the language, without versions; a language that is not
+listed is known only by its own name."""
 
 TEXT_TAGS = {"text", "txt", "plain", "plaintext", "pycon"}
-"""Words that say little: blocks below them are usually program output."""
+"""Uninformative words: blocks that they label are usually program output."""
 MARKDOWN = {"markdown", "md", "mdx", "rst"}
-"""Languages whose texts hold blocks themselves."""
+"""Languages whose texts contain fenced blocks themselves."""
 NO_LANGUAGE = TEXT_TAGS | {""}
 
 _LANGUAGE = {word: language for language, words in TAGS.items() for word in words}
@@ -56,13 +56,13 @@ _LABELS = frozenset({
     "answer", "cell", "code", "code-cell", "file", "filename", "filepath", "final", "highlight", "in", "lang",
     "language", "name", "path", "script", "solution", "source", "src", "title",
 })  # fmt: skip
-"""Words that may stand before the language, or in place of it."""
+"""Words that may precede or replace the language."""
 _NO_CODE = frozenset(
     {"con", "console", "error", "errors", "output", "repl", "result", "session", "traceback"}
 )
 _WORD = re.compile(r"(?:[cf]#|[\w.+/-]+)(?!\w)")
 _NO_WORD = re.compile(r"(?<!\w)(?:#[\w-]+|[a-z]:[\\/]+)")
-"""An identifier among attributes, the drive in front of a path."""
+"""An identifier among attributes, or the drive letter of a path."""
 _VERSION = re.compile(r"[-_]?v?[0-9][0-9.]*$")
 
 FENCE_LINE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})(?P<words>[^`\n]*)$", re.MULTILINE)
@@ -80,7 +80,7 @@ _CODE_BEHIND = re.compile(r"[ \t]*([A-Za-z][\w+#]*)[ \t]+(\S.*)")
 _STATEMENT = re.compile(r"(?:print|println!|console\.log)\(|(?:for|if|while) .*[:{]|\w+ = |#include")
 _INFO = re.compile(r"[a-z{.][\w+#./:=,{}\"'-]*[\w+#}\"']|[a-z]")
 _MOST_OPEN = 5
-"""Literals without an end, and blocks without one around others, that are looked for in a text."""
+"""Unterminated literals and unclosed outer blocks that are handled in one text, which bounds the time."""
 
 _COMMENT = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|(?P<open0>\Z))"
 _STRING = r'"(?:\\.|[^"\\\n])*+"'
@@ -102,11 +102,11 @@ _LITERALS = {
     "java": rf"{_COMMENT}|{_TRIPLE}|{_STRING}|{_CHARACTER}",
     "javascript": rf"{_COMMENT}|{_STRING}|{_QUOTED}|{_TEMPLATE}",
 }
-"""String literals and comments. A group open* matches where one does not end."""
+"""String literals and comments. A group open* matches if one is unterminated."""
 _KIN = {"c": "c++", "typescript": "javascript", "go": "javascript", "kotlin": "java", "c#": "java"}
 _NEAR = {"c": "c++", "javascript": "typescript"}
 _NO_BACKTICKS = {"python", "rust", "c++", "java"}
-"""Languages that have none outside of literals."""
+"""Languages without backticks outside literals."""
 
 
 class CodeBlock(NamedTuple):
@@ -115,17 +115,17 @@ class CodeBlock(NamedTuple):
     tag: str
     """Its language, see `tag_of`."""
     text: str
-    """Its lines with their ends."""
+    """Its lines with their line ends."""
     closed: bool
     """Whether its end was found."""
     start: int
     """Offset of the line of its opening fence."""
     end: int
-    """Offset below the line of its closing fence."""
+    """Offset of the line after its closing fence."""
 
     @property
     def code(self) -> str:
-        """Its lines without the end of the last, which is the fence's."""
+        """Its lines without the last line end, which belongs to the fence."""
         return self.text.removesuffix("\n") if self.closed else self.text
 
 
@@ -138,7 +138,7 @@ class OpenFence(NamedTuple):
     start: int
     """Offset of its line."""
     below: int
-    """Offset of the line below."""
+    """Offset of the next line."""
     code: str | None = None
     """The text after the language."""
     whole: bool = False
@@ -148,7 +148,7 @@ class OpenFence(NamedTuple):
 
 
 def blocks(text: str, language: str = "") -> list[CodeBlock]:
-    """The fenced blocks of a text in order; one without a language is read as of the one given."""
+    """The fenced blocks of a text in order; `language` is assumed for those that name none."""
     reader, found, at = FenceReader(text), list[CodeBlock](), 0
     while opening := reader.opening(at):
         block = reader.block(opening, language)
@@ -170,7 +170,7 @@ class FenceReader:
         self._literals: dict[str, tuple[int, re.Match[str] | None]] = {}
 
     def opening(self, at: int) -> OpenFence | None:
-        """The first fence that opens a block at or below an offset, that of a line."""
+        """The first fence that opens a block at or after an offset, which must be the start of a line."""
         while run := _RUN.search(self.text, at):
             start = max(self.text.rfind("\n", at, run.start()) + 1, at)
             end = self._line_end(run.end())
@@ -180,7 +180,7 @@ class FenceReader:
         return None
 
     def block(self, opening: OpenFence, language: str = "") -> CodeBlock:
-        """The block that a fence opens, in the language given where the fence names none."""
+        """The block that a fence opens; `language` is assumed if the fence names none."""
         indent, _, tag, start, below, code, whole, _ = opening
         if whole:
             return CodeBlock(tag, code or "", True, start, below)
@@ -189,11 +189,11 @@ class FenceReader:
         return CodeBlock(tag, held if code is None else f"{code}\n{held}", closed, start, behind)
 
     def end_of_code(self, start: int, language: str) -> int:
-        """Offset of the fence that closes a block of code, of which the text from `start` on is the rest."""
+        """Offset of the fence that closes a code block, given the `start` of the rest of that block."""
         return self._end(OpenFence("", "```", language, start, start), language)[0]
 
     def _literal(self, kin: str, at: int) -> re.Match[str] | None:
-        """The first literal at or below an offset outside of literals."""
+        """The first literal at or after an offset that is itself outside literals."""
         known = self._literals.get(kin)
         if known is None or at < known[0] or (known[1] and at > known[1].start()):
             known = self._literals[kin] = at, _pattern(kin).search(self.text, at)
@@ -204,7 +204,7 @@ class FenceReader:
         return len(self.text) if end < 0 else end
 
     def _end(self, opening: OpenFence, language: str) -> tuple[int, int, bool]:
-        """(end of its lines, offset below the block, whether it is closed) of the block below an opening fence."""
+        """(end of its lines, offset after the block, whether it is closed) of the block that a fence opens."""
         text, start, fence, tag = self.text, opening.below, opening.fence, opening.tag
         kin = _KIN.get(language, language)
         plain = self.fragments or tag in MARKDOWN or kin == "bash" or self._left <= 0
@@ -247,7 +247,7 @@ class FenceReader:
 
 
 def tag_of(info: str) -> str:
-    """The language that the words behind a fence mean, as a word of `TAGS` where it is known; "" where none is named.
+    """The language that the words after a fence name, as a word of `TAGS` if it is known; "" if they name none.
 
     `Python 3`, `{.python .numberLines}`, `rust,ignore`, `js title=a`, `python:src/a.py`, `src/a.py`, `c++17`.
     """
@@ -264,7 +264,7 @@ def tag_of(info: str) -> str:
 
 @lru_cache
 def is_info(words: str) -> bool:
-    """Whether the words behind a fence are what opens a block: a language, a name, attributes, code; not a sentence."""
+    """Whether the words after a fence can open a block: a language, a name, attributes, code; not a sentence."""
     first, _, rest = words.strip().partition(" ")
     if not first or _code_behind(words) is not None:
         return bool(first)
@@ -275,18 +275,18 @@ def is_info(words: str) -> bool:
 
 
 def language_of(tag: str) -> str:
-    """The language that a tag means; "" where it is not known."""
+    """The language that a tag denotes; "" if unknown."""
     return _LANGUAGE.get(tag, "")
 
 
 def same_language(tag: str, other: str) -> bool:
-    """Whether two tags mean one language; C counts as C++, JavaScript as TypeScript."""
+    """Whether two tags denote the same language; C counts as C++, JavaScript as TypeScript."""
     one, two = (_NEAR.get(known := _LANGUAGE.get(word, word), known) for word in (tag, other))
     return one == two
 
 
 def _opening_in(line: str, start: int, below: int) -> OpenFence | None:
-    """The fence that opens a block in a line, at an offset, with the offset below it."""
+    """The fence in a line that opens a block; `start` is the line's offset, `below` that of the next line."""
     words, indent = "", ""
     if match := _OWN_LINE.fullmatch(line):
         indent, fence, rest = match.groups()
@@ -311,7 +311,7 @@ def _opening_in(line: str, start: int, below: int) -> OpenFence | None:
 
 
 def _code_behind(words: str) -> tuple[str, str] | None:
-    """The language at the start of the words behind a fence, and the code that follows; None for other words."""
+    """The language at the start of the words after a fence, and the code that follows; None for other words."""
     match = _CODE_BEHIND.fullmatch(words)
     if not match or (tag := _known(match[1].lower())) == "":
         return None
@@ -326,7 +326,7 @@ def _pattern(kin: str) -> re.Pattern[str]:
 
 
 def fences_in(text: str, language: str) -> Iterator[re.Match[str]]:
-    """The lines of bare code that are fences, outside of its literals and comments."""
+    """The lines of unfenced code that are fences, outside its literals and comments."""
     literals = _pattern(_KIN.get(language, language)).finditer(text)
     literal = next(literals, None)
     for fence in FENCE_LINE.finditer(text):
@@ -337,7 +337,7 @@ def fences_in(text: str, language: str) -> Iterator[re.Match[str]]:
 
 
 def _known(word: str) -> str:
-    """The word of `TAGS` that a word is, with a version, as the ending of a file name, or in a compound; else ""."""
+    """The word of `TAGS` in a word that may have a version or be a file name or a compound; "" if there is none."""
     bare = _VERSION.sub("", word)
     ending = _VERSION.sub("", word.rpartition(".")[2].rpartition("/")[2])
     parts = [_VERSION.sub("", part) for part in re.split("[-_]", bare)]
@@ -346,7 +346,7 @@ def _known(word: str) -> str:
 
 
 def _dedented(text: str, indent: str) -> str:
-    """The lines without the indent of their fence, behind a list's mark as many blanks, if all have it."""
+    """The lines without the indent of their fence, if all have it; spaces may stand in for a list marker."""
     if not indent:
         return text
     fronts = (indent, " " * len(indent)) if indent.strip() not in ("", ">") else (indent,)

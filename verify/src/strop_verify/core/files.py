@@ -93,7 +93,7 @@ def check_writable(path: Path) -> None:
     if path.is_dir():
         raise UserError(f"cannot write {path}: it is a folder")
     if path.parent.exists() and not path.parent.is_dir():
-        raise UserError(f"cannot write {path}: {path.parent} is no folder")
+        raise UserError(f"cannot write {path}: {path.parent} is not a folder")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     if not os.access(path.parent, os.W_OK | os.X_OK):
@@ -119,7 +119,7 @@ def open_to_readers(folder: Path) -> None:
 
 
 def remove_parts(folder: Path, name: str = "*") -> None:
-    """Removes leftovers of interrupted atomic writes in a folder, or of the file of that name in it."""
+    """Removes leftovers of interrupted atomic writes in a folder, or only those of the file of that name."""
     for part in folder.glob(f".{name if name == '*' else glob.escape(name) + '.*'}{_PART}"):
         part.unlink(missing_ok=True)
 
@@ -130,7 +130,7 @@ def json_line(value: Any) -> bytes:
 
 
 def json_text(value: Any) -> bytes:
-    """The same over several lines, for people."""
+    """The same as `json_line`, but indented for people."""
     return _json_text(value, 2)
 
 
@@ -150,7 +150,7 @@ def write_jsonl_zst(path: Path, lines: Iterable[bytes]) -> None:
 def append_line(path: Path, line: bytes, *, durable: bool = True) -> None:
     """Appends one line, atomically for readers; on failure the file keeps its length.
 
-    durable  on the disk on return, whatever happens to the machine
+    durable  whether the line is on the disk on return, whatever happens to the machine
     """
     with writing(path):
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def canonical_json(value: Any) -> str:
-    """The one JSON text of a value: sorted keys, no spaces, no NaN. Raises ValueError for NaN and infinities."""
+    """The canonical JSON text of a value: sorted keys, no spaces, no NaN. Raises ValueError for NaN and infinities."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
@@ -31,5 +31,5 @@ def rng(*parts: int | str) -> random.Random:
 
 
 def unit_interval(*parts: int | str) -> float:
-    """A number in [0, 1) that depends on nothing but the parts; used to split tasks by content."""
+    """A number in [0, 1) that depends only on the parts; used to split tasks by content."""
     return derive_seed(*parts) / 2**63

@@ -1,4 +1,4 @@
-"""A memory of a few results: those that were used last."""
+"""A cache of the few most recently used results."""
 
 import threading
 from collections import OrderedDict
@@ -10,14 +10,14 @@ T = TypeVar("T")
 
 
 class LastUsed(Generic[K, T]):
-    """The last `most` results that were used, by key. Thread-safe; two that ask at once may both make one."""
+    """The `most` most recently used results, by key. Thread-safe; two simultaneous callers may both make one."""
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, threading.Lock()
         self._known: OrderedDict[K, T] = OrderedDict()
 
     def get(self, key: K, make: Callable[[], T]) -> T:
-        """The known result, or what `make` returns. Raises what it raises."""
+        """The cached result, or what `make` returns. Raises what `make` raises."""
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)

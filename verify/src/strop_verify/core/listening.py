@@ -3,9 +3,9 @@
 Threat model: other users of a machine reach its loopback, web pages of its browsers send requests there, and clients
 may be slow on purpose. `GuardedServer` serves a `RequestGuard` and nothing else:
 
-- A request whose Host is another than the server's (DNS rebinding), or that a page of elsewhere sent (Origin,
-  Sec-Fetch-Site), or that lacks the key, is refused before its body is read; so is a WebSocket. Only the server's own
-  pages may send requests.
+- A request whose Host is not the server's (DNS rebinding), or that a page of another site sent (Origin,
+  Sec-Fetch-Site), or that lacks the key, is refused before its body is read; so is a WebSocket. Of web pages, only the
+  server's own may send requests.
 - An application is called once the body is complete, so no slow client holds shared resources.
 - A body is bounded in bytes, as declared and as it arrives, and in time. All bodies in transit are bounded together:
   the one without progress for longest is dropped first.
@@ -37,11 +37,11 @@ HEADER_SECONDS = 10.0
 KEY_LENGTH = 16
 """Minimum characters of a key."""
 _AT_ONCE = 4
-"""How many bodies of the largest size may be held while they arrive."""
+"""How many bodies of the maximum size may be held while they arrive."""
 _LINGER_SECONDS, _LINGER_BYTES = 1.0, 8 << 20
-"""Bytes of a refused body to read and discard."""
+"""Seconds and bytes for which a refused body is read and discarded."""
 _DEEPEST = 200
-"""Levels of JSON."""
+"""Maximum nesting of JSON."""
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -49,8 +49,8 @@ App = Callable[[Any, Any, Any], Awaitable[None]]
 
 
 def listen(host: str, port: int, options: str = "--host or --port") -> socket.socket:
-    """A listening socket; port 0 picks a free one. Raises UserError, with the options that may help, when the address
-    cannot be had.
+    """A listening socket; port 0 picks a free one. Raises UserError, with the options that may help, if the address
+    is not available.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -94,7 +94,7 @@ def checked_key(where: str, key: str) -> str:
 
 
 def print_new_key() -> None:
-    """Prints a key; where stdout is a file, only its owner may read it from then on. Raises UserError."""
+    """Prints a new key; if stdout is a file, only its owner may read it from then on. Raises UserError."""
     if stat.S_ISREG(os.fstat(1).st_mode):
         try:
             os.fchmod(1, 0o600)
@@ -111,7 +111,7 @@ def read_json(text: bytes | str) -> Any:
     except RecursionError:
         raise ValueError(deep) from None
     except ValueError as error:
-        raise ValueError(f"this is no JSON: {str(error)[:100]}") from None
+        raise ValueError(f"this is not JSON: {str(error)[:100]}") from None
     level = [value]
     for _ in range(_DEEPEST):
         containers = (one for one in level if isinstance(one, dict | list))
@@ -136,9 +136,9 @@ class RequestGuard:
 
     host          where it listens
     key           what clients must send as a bearer token, or none
-    most_bytes    of a body
-    body_seconds  in which a body must arrive
-    refusal       (status, message) as the JSON that the server's clients read
+    most_bytes    maximum size of a body
+    body_seconds  time in which a body must arrive
+    refusal       turns (status, message) into the JSON that the server's clients read
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class RequestGuard:
         name = name if colon and port.isdigit() else host.lower()
         if self._any_host or name in self._hosts:
             return True
-        # No domain of the internet: an address, or a name without a dot.
+        # Not an internet domain: an address, or a name without a dot.
         return self._everywhere and name != "" and ("." not in name or name.replace(".", "").isdecimal())
 
     async def _body(self, length: int, receive: Receive) -> bytes:
@@ -269,10 +269,10 @@ def _bracketed(host: str) -> str:
 class GuardedServer:
     """An application behind its guard on a listening socket, by uvicorn.
 
-    ready        called when it answers
-    leaving      called when it is to end, before it waits for the answers that go on
-    connections  that are held at once; never more than half of the descriptors that the process may open
-    more         of uvicorn's own settings
+    ready        called once it accepts requests
+    leaving      called when it shuts down, before it waits for responses in progress
+    connections  maximum number held at once; never more than half of the descriptors that the process may open
+    more         further uvicorn settings
     """
 
     def __init__(
@@ -315,7 +315,7 @@ class GuardedServer:
         self._server.run(self._sockets)
 
     async def serve(self) -> None:
-        """The same in a loop that runs."""
+        """The same in a running event loop."""
         await self._server.serve(self._sockets)
 
     def stop(self) -> None:
@@ -324,7 +324,7 @@ class GuardedServer:
 
 
 def end_on_sigterm() -> None:
-    """From now on SIGTERM ends the process with status 0, as a server's usual end, and closes what is open."""
+    """Makes SIGTERM end the process with status 0, the usual end of a server, and close what is open."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 
 

@@ -1,7 +1,7 @@
 """The interface between environment and dispatcher during a play.
 
-An environment returns text; only the dispatcher encodes it, so no text can hold a control token and a turn's markup
-is the tokenizer's. Its requests are effects: objects that start on the play's services.
+An environment returns text; only the dispatcher encodes it, so no text can hold a control token, and the markup of
+turns comes from the tokenizer. Its requests are effects: objects that start on the play's services.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -50,7 +50,7 @@ STOPS: Mapping[StopReason, StopAction] = {
     "infra": "drop",
     "cancelled": "drop",
 }
-"""The defaults."""
+"""The default action for each reason."""
 
 
 Section = tuple[tuple[str, ...], str]
@@ -89,9 +89,9 @@ class Converse(Opening):
     If it begins with the previous prompt and answer, word for word, it continues in the same tokens; else it begins
     another row of tokens of the same play (`Turn.row`).
 
-    mark    the control token that `prefill` begins with, by its name; "" where it is text
-    placed  hears of how many tokens the prompt is; it is not called where the play ends over it
-    over    hears why the play ends before the answer
+    mark    name of the control token that `prefill` begins with; "" if it begins with text
+    placed  called with the number of tokens of the prompt, unless the prompt ends the play
+    over    called with the reason when the play ends before the answer
     """
 
     mark: str = ""
@@ -124,11 +124,11 @@ def _check_messages(what: str, messages: Any) -> None:
 class Ran:
     """How a program ended.
 
-    status   exit status; -N where signal N ended it; 127 where it could not be started, and `errors` says why: no such
-             program, a file name that leaves the directory, text that is no UTF-8
-    output   what it printed; of more than `Run.output_bytes` head and tail with "[12 lines, 345 characters left out]"
-             between, as in `errors`
-    expired  the limit that it exceeded: "cpu", "wall", "output" or nothing
+    status   exit status; -N if signal N ended it; 127 if it could not be started, and `errors` says why: no such
+             program, a file name that leaves the directory, text that is not UTF-8
+    output   what it printed; beyond `Run.output_bytes`, head and tail with "[12 lines, 345 characters left out]"
+             between; the same holds for `errors`
+    expired  the limit that it exceeded: "cpu", "wall", "output" or ""
     left_out characters that are not in `output` and `errors`
     """
 
@@ -147,9 +147,8 @@ class Ran:
 class JailedFolder(Protocol):
     """The jailed folder of one play: files in and out, programs that run in it one after another.
 
-    Use it in a thread (`Services.call`, `setup`): each call waits for its end. The policy's mistakes (names, sizes,
-    programs) raise ValueError or FileNotFoundError, or give a `Ran` of status 127; SandboxError is a failure of the
-    jail.
+    Use it in a thread (`Services.call`, `setup`), as each call blocks. The policy's mistakes (names, sizes, programs)
+    raise ValueError or FileNotFoundError, or give a `Ran` of status 127; SandboxError is a failure of the jail.
     """
 
     def put(self, files: Mapping[str, str | bytes], *, executable: Collection[str] = ()) -> None:
@@ -167,8 +166,8 @@ class JailedFolder(Protocol):
     ) -> Ran:
         """Runs a program in it; limits as in `Run`.
 
-        waits  it mostly waits, as an agent does for answers: no wall limit, and no place among the programs that run at
-               the same time
+        waits  whether it mostly waits, as an agent does for answers: it then has no wall limit and does not count among
+               the programs that run at the same time
         """
 
     def stop(self) -> None:
@@ -177,7 +176,7 @@ class JailedFolder(Protocol):
     def listen(self, read: Sequence[str] = ()) -> socket:
         """A socket that listens on 127.0.0.1 in the folder's own network; its programs reach that, and nothing else.
 
-        The first call of a folder. `read`: paths outside that its programs may read beside.
+        Must be the first call on a folder. `read`: paths outside it that its programs may read too.
         """
 
     def read(self, name: str, *, limit: int = 1 << 20) -> bytes:
@@ -236,12 +235,12 @@ class Run:
     """An effect: a program in the jail. Its result is a `Ran`.
 
     files         what its directory holds, by relative path
-    seconds       CPU time at most, and three times as much wall time
-    memory_bytes  of a process at most
-    lasting       in the play's folder, whose files stay; else in a work directory that is thrown away
-    read          paths outside that the program may read; not with `lasting`
-    output_bytes  of the head of what it prints, and of the tail at least; what is between is left out. One that prints
-                  16 times as much is ended, with `lasting` one that prints 4 GiB
+    seconds       limit of CPU time; three times as much is the limit of wall time
+    memory_bytes  limit of memory per process
+    lasting       whether it runs in the play's folder, whose files stay; else in a work directory that is thrown away
+    read          paths outside its directory that the program may read; not with `lasting`
+    output_bytes  kept from the head of its output, and at least from the tail; what is between is left out. A program
+                  that prints 16 times as much is ended; with `lasting`, one that prints 4 GiB
     """
 
     argv: tuple[str, ...]
@@ -329,8 +328,8 @@ class Do:
 class Done:
     """The play is over. The answer is judged by the task's own tests.
 
-    With another reason than "answered" there is no answer to judge, and `answer` says why. After "no call" and
-    "malformed" the play may continue, if the recipe asks for feedback.
+    For any reason but "answered" there is no answer to judge, and `answer` says why. After "no call" and "malformed"
+    the play may continue, if the recipe asks for feedback.
     """
 
     answer: str
@@ -355,16 +354,16 @@ class PlayLimits:
     """Limits of plays.
 
     plays    in flight at the same time
-    turns    of a play; the model's own context length holds too
-    context  tokens of a play, answer included; the first prompt has a limit of its own
+    turns    per play; the model's own context length applies too
+    context  tokens of a play, answer included; the first prompt has its own limit
     prompt   tokens of the first prompt
-    seconds  wall time of a play from its turn on, over sampling, effects and everything between, or None
-    grading  verdicts that are waited for at the same time
+    seconds  wall time of a play once its turn has come, over sampling, effects and everything between, or None
+    grading  verdicts that are awaited at the same time
     patience steps of the policy after which an effect's result is taken, in the order `deterministic`
     setups   environments that are set up ahead of their plays
     setup, close  wall seconds for an environment's `setup` and `close`
     feedback times that a play is told why its turn did not count
-    stops    what becomes of plays without an answer
+    stops    what happens to plays without an answer
     """
 
     plays: int = 1024

@@ -1,8 +1,8 @@
-"""How far this process has come, and what it is doing: what the watch over a run's processes reads (`training.watch`).
+"""Progress and current stages of this process, which the watchdog over a run's processes reads (`training.watch`).
 
-A beat is work that is done: a token of each row, a turn, a tool's result, a verdict, a score, a micro-batch, an
-update. Nothing beats by the clock. In a stage that is `busy`, in one long call of ours or of a library, the CPU time
-and the bytes that the process spends count as well.
+A beat is a piece of finished work: a token of each row, a turn, a tool's result, a verdict, a score, a micro-batch, an
+update. No timer beats. In a `busy` stage, which is one long call of ours or of a library, the CPU time that the process
+uses and the bytes that it reads and writes count as well.
 """
 
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, eq=False)
 class ProgressStage:
-    """What a thread is doing.
+    """What a thread is doing now.
 
     busy   whether CPU time and bytes count as progress
-    most   seconds that one thing may take there by a deadline of its own
+    most   seconds that one operation may take there by its own deadline
     waits  whether it only waits for other processes
     """
 
@@ -26,9 +26,9 @@ class ProgressStage:
 
 
 class RunProgress:
-    """Of one process; any thread may call it.
+    """Progress of one process; any thread may call it.
 
-    beats  how much was done; two threads at once may count as one
+    beats  pieces of work done; two threads that beat at once may count as one
     """
 
     def __init__(self) -> None:
@@ -37,12 +37,12 @@ class RunProgress:
         self._last = "the start"
 
     def beat(self) -> None:
-        """Something was done."""
+        """Records that something was done."""
         self.beats += 1
 
     @contextmanager
     def at(self, name: str, *, busy: bool = False, most: float = 0.0, waits: bool = False) -> Iterator[None]:
-        """Within it this thread does what `name` says; see `ProgressStage`."""
+        """A stage during which this thread does what `name` says; see `ProgressStage`."""
         stage = ProgressStage(name, busy, most, waits)
         self._stages.append(stage)
         self.beat()
@@ -55,7 +55,7 @@ class RunProgress:
 
     @property
     def stages(self) -> list[ProgressStage]:
-        """Of all threads, the outer ones first."""
+        """The stages of all threads, outer ones first."""
         return list(self._stages)
 
     def __str__(self) -> str:
@@ -64,4 +64,4 @@ class RunProgress:
 
 
 PROGRESS = RunProgress()
-"""This process's."""
+"""The progress of this process."""

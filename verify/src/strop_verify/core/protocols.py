@@ -15,23 +15,23 @@ class Tokenizer(Protocol):
     """Text to tokens and back, as the policy's model sees them."""
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of a text that stands after another, without added special tokens."""
+        """Token ids of a text that follows another, without added special tokens."""
 
     def encode_text(self, text: str) -> list[int]:
-        """Token ids of a prompt that is plain text, with what the model expects at the start of one."""
+        """Token ids of a plain-text prompt, with the tokens that the model expects at its start."""
 
     def mark(self, names: Sequence[str]) -> list[int]:
-        """The control token that has one of these names; the first as plain text where there is none."""
+        """The control token that has one of these names; the first name as plain text if there is none."""
 
     def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
-        """The text of token ids as it stands after a prompt's, special tokens left out."""
+        """The text of token ids as it reads after the prompt's ids, without special tokens."""
 
     def encode_chat(self, messages: Sequence[Message]) -> list[int]:
         """Token ids of a conversation up to the start of the assistant's reply."""
 
     def keeps(self, messages: Sequence[Message], more: Sequence[Message]) -> bool:
-        """Whether a conversation that ends with what the assistant said is still written as it was, with what follows:
-        some chat templates leave out earlier thoughts. Raises ValueError where the template refuses it.
+        """Whether a conversation that ends with the assistant's message is encoded the same with `more` after it: some
+        chat templates leave out earlier thoughts. Raises ValueError if the template rejects it.
         """
 
     def encode_turn(self, messages: Sequence[Message], *, ended: int | None) -> list[int]:
@@ -42,38 +42,38 @@ class Tokenizer(Protocol):
 
 
 Heard = Callable[[str, Sequence[int], Sequence[float]], None]
-"""Hears a completion as it is sampled: its text, token ids and log-probabilities so far. The text may end inside a
-character (U+FFFD) or a stop string; the lists go on growing."""
+"""Receives a completion as it is sampled: its text, token ids and log-probabilities so far. The text may end inside a
+character (U+FFFD) or a stop string; the lists keep growing."""
 
 
 class CacheHandle:
-    """One play's requests, one after another: as long as it lives, an engine may keep what it computed for the next."""
+    """Marks one play's successive requests: while it is alive, an engine may keep what it computed for the next one."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """One completion that is wanted: what it depends on, and nothing else does."""
+    """A request for one completion: everything that the completion depends on."""
 
     prompt: Sequence[int]
-    """Token ids. Requests in flight at the same time that have the same prompt may share its computation."""
+    """Token ids. Requests with the same prompt that are in flight at the same time may share its computation."""
     seed: int
     params: SamplingParams
     play: CacheHandle | None = None
-    """Of a play that may go on from here: what its next prompt has in common with this one and its completion, from
-    the start, need not be computed again."""
+    """The handle of a play that may continue from here: the prefix that its next prompt shares with this one and its
+    completion need not be computed again."""
     ends: Callable[[str], bool] | None = None
-    """Whether a completion whose text is this may end here, with the reason "stop". An engine that computes itself asks
-    after every token; others leave it out, and say more."""
+    """Whether a completion with this text may end here, with the reason "stop". An engine that computes itself asks
+    after every token; others ignore it and sample on."""
     grammar: str = ""
-    """Grammar, in llguidance's dialect of Lark, that the completion fits unless it is cut off, of policies that say
-    `follows_grammars`; its log-probabilities are those under the distribution that this leaves."""
+    """Grammar, in llguidance's dialect of Lark, that the completion matches unless it is cut off, for policies with
+    `follows_grammars`; its log-probabilities are those under the constrained distribution."""
     heard: Heard | None = None
     """Called after each token but the last, in `work`, by engines that sample token by token in this process."""
 
 
 @runtime_checkable
 class Policy(Protocol):
-    """Who answers: samples completions for prompts given as token ids. One thread at a time."""
+    """Samples completions for prompts given as token ids. Use it from one thread at a time."""
 
     name: str
     version: int
@@ -83,24 +83,24 @@ class Policy(Protocol):
         """Text to tokens and back, as this policy sees them."""
 
     def submit(self, request: Request) -> Future[Completion]:
-        """Takes a request and returns at once; `work` moves it on. Cancelling the future takes it out again.
+        """Takes a request and returns at once; `work` advances it. Cancelling the future withdraws it.
 
         A completion's tokens depend on the request and the weights, and on nothing else that is random. The future
-        raises what kept the policy from answering: a UserError ends everything, another StropError this play.
+        raises what kept the policy from answering: a UserError ends everything, another StropError only this play.
         """
 
     def work(self, seconds: float) -> None:
-        """Moves all requests on by one step where the policy computes itself; waits for an answer, at most that long,
-        where another process does. Returns at once when there is none.
+        """Advances all requests by one step if the policy computes itself; if another process does, waits at most that
+        long for an answer. Returns at once if there are no requests.
         """
 
 
 @runtime_checkable
 class Trainable(Policy, Protocol):
-    """A policy that samples by given weights: what training needs of it."""
+    """A policy whose weights can be replaced, as training needs."""
 
     def update(self, version: int, weights: Iterable[tuple[str, Any]]) -> None:
-        """Takes over weights that have seen `version` updates, as (name, tensor) pairs by transformers' names.
+        """Loads weights that have seen `version` updates, as (name, tensor) pairs with transformers' names.
 
         A policy that samples from the trained model itself need not read them. Raises StropError while requests are in
         flight.
@@ -112,13 +112,13 @@ class Sleeper(Trainable, Protocol):
     """A trainable policy that can give up memory while nothing is sampled."""
 
     def sleep(self) -> None:
-        """Frees memory, if it is configured to; nothing can be sampled from then until `update`. Raises StropError
-        while requests are in flight.
+        """Frees memory, if configured to; nothing can be sampled after that until `update`. Raises StropError while
+        requests are in flight.
         """
 
 
 class Verifier(Protocol):
-    """Decides about answers, many at a time, outside the caller's process."""
+    """Judges answers, many at a time, outside the caller's process."""
 
     def submit(self, task: Task, answer: str) -> Future[Verdict]:
         """Starts verification and returns at once. The future never raises: a failure of ours is outcome *error*."""
@@ -131,12 +131,12 @@ class Toolchain(Protocol):
     """Judges answers of some languages and checks. Owned by one pool worker; its processes start with the first job."""
 
     batch: int
-    """Most jobs that `judge` takes at once; 1 where nothing is gained by more."""
+    """Most jobs that `judge` takes at once; 1 if more gain nothing."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job, in order. Raises WorkerDied when a process of ours broke (the pool tries once more),
-        BatchFailed where one of several holds the others up (each goes alone), VerificationError when the first job's
-        task cannot be judged and nothing was.
+        """One verdict per job, in order. Raises WorkerDied if a process of ours broke (the pool retries once),
+        BatchFailed if one of several jobs blocks the others (each is then judged alone), VerificationError if the first
+        job's task cannot be judged and no other was.
         """
 
     def close(self) -> None:
@@ -146,11 +146,11 @@ class Toolchain(Protocol):
 class Environment(Protocol):
     """How a task is played. Single use: one environment is one rollout, there is no reset.
 
-    Methods are called in threads beside the decoding, one at a time. Where it holds something, such as a folder or a
+    Methods are called in threads beside the decoding, one at a time. If it holds a resource, such as a folder or a
     server, it may have either or both of
 
         setup() or setup(services)  called once, before `begin`. What it raises ends the play as "infra".
-        close()                     called once, after `setup` came to its end, however that and the play ended.
+        close()                     called once, after `setup` has returned or raised, however the play ended.
     """
 
     def begin(self) -> Opening:
@@ -168,7 +168,7 @@ Reward = Callable[[Task, Rollout, Verdict], float | None]
 
 
 class JudgedRollout(NamedTuple):
-    """A rollout with what it is scored by."""
+    """A rollout with the task and the verdict that it is scored by."""
 
     task: Task
     rollout: Rollout
@@ -176,7 +176,7 @@ class JudgedRollout(NamedTuple):
 
 
 BatchReward = Callable[[Sequence[JudgedRollout]], Sequence[float | None]]
-"""One value a rollout, in order, of many at a time: for a model that scores. None means "not scored"."""
+"""One value per rollout, in order, many rollouts at a time: for a scoring model. None means "not scored"."""
 _BATCHED = "strop_batched"
 
 

@@ -18,7 +18,7 @@ Ranges = Mapping[str, Sequence[Range]]
 BETA = 0.5
 """Precision counts for more than recall."""
 MOST_RANGES = 200
-"""Of an answer: one with more is none."""
+"""Maximum number of ranges in an answer; one with more is invalid."""
 MOST_LINE = 10**7
 """A larger number is not a line of a file."""
 _SPAN = re.compile(r"([0-9]{1,8})(?:-([0-9]{1,8}))?")
@@ -51,9 +51,9 @@ def merged(ranges: Iterable[Range]) -> list[Range]:
 
 
 def read_ranges(text: str) -> dict[str, list[Range]]:
-    """The ranges that a text names, one file per line; empty for one without a line.
+    """The ranges that a text names, one file per line; empty for a text without lines.
 
-    Raises ValueError, one line, for what is no such text. A path in front of which stands "./" is the same path.
+    Raises ValueError, one line, for any other text. A leading "./" of a path is ignored.
     """
     found: dict[str, list[Range]] = {}
     count = 0
@@ -73,7 +73,7 @@ def read_ranges(text: str) -> dict[str, list[Range]]:
 
 
 def write_ranges(ranges: Ranges) -> str:
-    """What `read_ranges` reads."""
+    """The ranges as text, as `read_ranges` reads it."""
     spans = {
         path: ",".join(f"{a}-{b}" if b > a else str(a) for a, b in merged(found))
         for path, found in ranges.items()
@@ -89,7 +89,7 @@ def score(answer: Ranges, truth: Ranges) -> RangeScore:
 
 
 def f_beta(common: int, answered: int, wanted: int) -> float:
-    """(1 + b^2) P R / (b^2 P + R) of a precision and a recall by counts; 0 where nothing is in common."""
+    """(1 + b^2) P R / (b^2 P + R), with precision and recall computed from counts; 0 if nothing is in common."""
     return (1 + BETA**2) * common / (BETA**2 * wanted + answered) if common else 0.0
 
 
@@ -98,7 +98,7 @@ def _count(ranges: Ranges) -> int:
 
 
 def _common(a: Sequence[Range], b: Sequence[Range]) -> int:
-    """Lines in both."""
+    """Number of lines in both."""
     found = i = j = 0
     while i < len(a) and j < len(b):
         found += max(0, min(a[i][1], b[j][1]) - max(a[i][0], b[j][0]) + 1)

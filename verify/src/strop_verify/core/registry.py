@@ -1,4 +1,4 @@
-"""Named things of one kind: the built-in ones, and those that installed packages add by entry points.
+"""Registries of named objects: the built-in ones, and those that installed packages add by entry points.
 
 A package adds to a group such as `strop.rewards` or `strop.formats` (docs/api.md), as `strop-tasks` does.
 """
@@ -16,12 +16,12 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T]):
-    """One kind's names. A package is imported when one of its names is looked up, not before.
+    """The names of one kind. A package is imported only when one of its names is looked up.
 
     group     the entry points' group, "strop." left out
-    builtin   what Strop brings itself; "module:name" for what is imported, as of a package, when it is looked up
+    builtin   Strop's own objects; "module:name" for those that are imported only when looked up
     reserved  names that mean something else in the same place, so that no package may take them
-    fits      whether a loaded thing can be one
+    fits      whether a loaded object is of this kind
     """
 
     def __init__(
@@ -47,10 +47,10 @@ class Registry(Mapping[str, T]):
         yield from dict.fromkeys((*self._builtin, *added(self._group)))
 
     def __getitem__(self, name: str) -> T:
-        """What has the name. KeyError where nothing has.
+        """The object of that name. Raises KeyError if there is none.
 
-        Raises UserError, one line with package and entry point, where the name is also another's, and where what a
-        package adds does not load or cannot be called; and what is raised so while it loads.
+        Raises UserError, one line with package and entry point, if the name is taken twice or a package's object does
+        not load or does not fit. A UserError raised while it loads passes through.
         """
         found = added(self._group).get(name, ())
         taken = name in self._builtin or name in self._reserved
@@ -64,8 +64,8 @@ class Registry(Mapping[str, T]):
         return self._loaded(EntryPoint(name, own, self._group)) if isinstance(own, str) else own
 
     def find(self, text: str, place: str, what: str, own: str = "file.py:Class") -> T:
-        """What a name or `file.py:Name` means; `place` is where it is written, such as "rewards", `what` such as
-        "reward", and `own` the form of a user's own. Raises UserError with a remedy.
+        """The object for a name or `file.py:Name`. `place` is where it is written, such as "rewards", `what` its kind,
+        such as "reward", and `own` how users write their own. Raises UserError with a remedy.
         """
         if ":" not in text:
             if text in self:
@@ -80,7 +80,7 @@ class Registry(Mapping[str, T]):
         return cast("T", found)
 
     def unknown(self, what: str, name: str) -> str:
-        """What to say of a name that nothing has."""
+        """The message for an unknown name."""
         close = difflib.get_close_matches(name, self, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(self)}."
         return f"no {what} named {name!r}; {hint}"
@@ -107,7 +107,7 @@ def added(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 
 def _whole(group: str) -> str:
-    """The group by its whole name; one that has a dot is whole."""
+    """The full name of the group; one with a dot is already full."""
     return group if "." in group else f"strop.{group}"
 
 

@@ -1,5 +1,5 @@
-"""Rollouts: what a policy sampled while it played a task, with exact tokens, masks and log-probabilities; and what an
-update consumes of them: samples, and the batch they make.
+"""Rollouts: what a policy sampled while playing a task, with exact tokens, masks and log-probabilities; and what an
+update consumes of them: samples, grouped in a batch.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ class SamplingParams(Record):
     """Strings that end a completion; the text from the first one on is dropped from `Completion.text`."""
 
     def before_stop(self, text: str) -> str | None:
-        """What stands before the first stop string, None where there is none."""
+        """The text before the first stop string; None if there is none."""
         cut = min((at for stop in self.stop if (at := text.find(stop)) >= 0), default=-1)
         return None if cut < 0 else text[:cut]
 
@@ -42,9 +42,9 @@ class SamplingParams(Record):
 class Completion(Record):
     """What the policy sampled in one turn.
 
-    token_ids  T  sampled tokens, the one that completed a stop string or EOS included
+    token_ids  T  sampled tokens, including the one that completed a stop string or EOS
     logprobs   T  natural log-probability of each under the sampling distribution (temperature applied)
-    entropies  T  entropy of that distribution in nats; empty where the engine does not say
+    entropies  T  entropy of that distribution in nats; empty if the engine does not report it
     """
 
     token_ids: list[int]
@@ -72,36 +72,36 @@ class Score(Record):
     value: float | None
     weight: float = 1.0
     error: str = Field(default="", exclude_if=lambda value: not value)
-    """Why the reward failed, which leaves its rollout without a reward; left out where it did not."""
+    """Why the reward failed, which leaves its rollout without a reward; left out if it did not fail."""
 
 
 class Event(Record):
     """An effect that an environment asked for after a turn, and what came back."""
 
     name: str
-    """Of the effect's class."""
+    """Name of the effect's class."""
     asked: str
     """The effect as text, cut to `EVENT_TEXT` characters, as is `result`."""
     result: str
     seconds: float
-    """Wall time until the result was there."""
+    """Wall time until the result arrived."""
     bytes: int
-    """Of the whole result's text in UTF-8."""
+    """Size of the whole result's text in UTF-8."""
 
 
 EVENT_TEXT = 4000
-"""Most characters of an event's texts."""
+"""Maximum characters of an event's texts."""
 
 
 class ProcessStep(Record):
     """A statement of an answer, or a few of them."""
 
     end: int
-    """Tokens of the completion up to its end."""
+    """Number of the completion's tokens up to the end of the step."""
     value: float | None
-    """Share of the answers that go on from there and pass; of the last step, whether the answer passed."""
+    """Share of the answers continued from there that pass; for the last step, whether the answer passed."""
     advantage: float | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Of its tokens; left out until the group has them."""
+    """Advantage of its tokens; left out until the group's are computed."""
 
 
 class Turn(Record):
@@ -115,34 +115,34 @@ class Turn(Record):
     prompt_ids: list[int]
     completion: Completion
     row: int = Field(default=0, exclude_if=lambda value: not value)
-    """Of the play's rows of tokens, that which the turn goes on with; a row's first `prompt_ids` are its whole context.
-    Left out for the first row, which is the only one but where somebody else keeps the conversation."""
+    """Index of the row of tokens that the turn continues; a row's first `prompt_ids` are its whole context. Left out
+    for the first row, which is the only one unless something external keeps the conversation."""
     advantage: float | None = Field(default=None, exclude_if=lambda value: value is None)
-    """The turn's own; None, and left out, where all turns share the rollout's."""
+    """The turn's own; None, and left out, if all turns share the rollout's."""
     verdict: Verdict | None = Field(default=None, exclude_if=lambda value: value is None)
-    """On what the environment had judged after this turn; this and the next four are left out where there is none."""
+    """On what the environment had judged after this turn; this and the next four fields are left out if empty."""
     answer: str = Field(default="", exclude_if=lambda value: not value)
-    """What it had judged."""
+    """What the environment had judged."""
     events: list[Event] = Field(default_factory=list, exclude_if=lambda value: not value)
     """Effects that the environment asked for between this turn and the next, in the order of their results."""
     scores: list[Score] = Field(default_factory=list, exclude_if=lambda value: not value)
     reward: float | None = Field(default=None, exclude_if=lambda value: value is None)
-    """The turn's own, where turns are rewarded; the play's reward is that of its last turn."""
+    """The turn's own, if turns are rewarded; the play's reward is that of its last turn."""
     steps: list[ProcessStep] = Field(default_factory=list, exclude_if=lambda value: not value)
-    """Its completion in steps, where these are rewarded; left out elsewhere."""
+    """Its completion in steps, if steps are rewarded; otherwise left out."""
 
     @property
     def tokens(self) -> "TurnTokens":
-        """What was given, and what was sampled."""
+        """The tokens that were given, and those that were sampled."""
         return self.prompt_ids, self.completion.token_ids
 
 
 TurnTokens = tuple[list[int], list[int]]
-"""Tokens of a turn: those it was given, which carry no loss, and those it answered."""
+"""Tokens of a turn: those given, which carry no loss, and those sampled."""
 
 
 def end_to_end(turns: Iterable[TurnTokens]) -> tuple[list[int], list[int]]:
-    """(ids, mask) of turns laid end to end: mask is 1 for what was answered and 0 for what was given."""
+    """(ids, mask) of turns laid end to end: mask is 1 for sampled tokens and 0 for given ones."""
     ids: list[int] = []
     mask: list[int] = []
     for turn in turns:
@@ -153,13 +153,13 @@ def end_to_end(turns: Iterable[TurnTokens]) -> tuple[list[int], list[int]]:
 
 
 def at_sampled(mask: Sequence[int], values: Iterable[T], elsewhere: T) -> list[T]:
-    """The values in their order where the mask is 1, the other one where it is 0."""
+    """The values in order where the mask is 1, and `elsewhere` where it is 0."""
     left = iter(values)
     return [next(left) if one else elsewhere for one in mask]
 
 
 CUT = "turn"
-"""`Rollout.stop_reason` of a play that went on, seen as far as one of its turns: what rewards of turns are given."""
+"""`Rollout.stop_reason` of a play that went on but is cut after one of its turns, as turn rewards receive it."""
 
 
 class Rollout(Record):
@@ -167,7 +167,7 @@ class Rollout(Record):
 
     task_id: str
     task_name: str = Field(default="", exclude_if=lambda value: not value)
-    """What people call the task, as written down; else empty, and left out."""
+    """The task's readable name, in written rollouts; else empty, and left out."""
     index: int
     """Which of the group's G rollouts this is."""
     seed: int
@@ -182,15 +182,15 @@ class Rollout(Record):
     """Weighted sum of the scores; None when the rollout is not scored."""
     advantage: float | None = None
     stop_reason: str = Field(default="answered", exclude_if=lambda value: value == "answered")
-    """Why the play ended (`core.play.StopReason`); left out where it was answered."""
+    """Why the play ended (`core.play.StopReason`); left out if it is "answered"."""
     left_out: Literal["", "loss", "scores"] = Field(default="", exclude_if=lambda value: not value)
-    """Of what: its tokens carry no loss, or it has no reward either (`core.play.StopAction` mask, drop)."""
+    """"loss": its tokens carry no loss; "scores": it has no reward either (`core.play.StopAction` mask, drop)."""
     flags: list[str] = Field(default_factory=list)
     """Ways in which the answer bypasses its task, as found in its parse tree."""
 
     @property
     def prompt_ids(self) -> list[int]:
-        """Tokens before the first sampled one; none where nothing was sampled."""
+        """Tokens before the first sampled one; empty if nothing was sampled."""
         return self.turns[0].prompt_ids if self.turns else []
 
     def rows(self) -> list[list[Turn]]:
@@ -201,8 +201,8 @@ class Rollout(Record):
     def flat(self) -> tuple[list[int], list[int], list[float]]:
         """(completion_ids, mask, logprobs) after the first prompt, all of one length.
 
-        mask is 1 for sampled tokens and 0 for the environment's; log-probs of the latter are 0. Several rows stand one
-        after another.
+        mask is 1 for sampled tokens and 0 for the environment's; log-probs of the latter are 0. Several rows are
+        concatenated.
         """
         turns = [turn for row in self.rows() for turn in row]
         ids, mask = end_to_end(turn.tokens for turn in turns)
@@ -212,7 +212,7 @@ class Rollout(Record):
 
     @property
     def truncated(self) -> bool:
-        """Whether the last turn ran into the token limit."""
+        """Whether the last turn hit the token limit."""
         return bool(self.turns) and self.turns[-1].completion.finish_reason == "length"
 
 
@@ -223,11 +223,11 @@ class Group(Record):
     step: int
     rollouts: list[Rollout]
     task_set: str = Field(default="", exclude_if=lambda name: not name)
-    """The task set that the task is of, in a run with several."""
+    """The set that the task belongs to, in a run with several."""
 
     @property
     def rewards(self) -> list[float | None]:
-        """Reward of each rollout; None where it was not scored."""
+        """Reward of each rollout; None if it was not scored."""
         return [r.reward for r in self.rollouts]
 
     @property
@@ -247,7 +247,7 @@ class Sample:
     advantages  L  0 for tokens that were not sampled
     versions    L  updates that the policy had seen when it sampled the token; 0 for tokens that were not
     prompt      tokens before the first sampled one; the samples of a group that share them are neighbours in a batch
-    weight      what the sample counts for, times its advantages; 1 unless a rollout is represented by several samples
+    weight      share of a row that it counts as, a factor of its advantages; 1 if its rollout has no other sample
     """
 
     ids: Sequence[int]
@@ -282,5 +282,5 @@ class Batch:
 
     @property
     def samples(self) -> list[Sample]:
-        """All of them."""
+        """The samples of all minibatches, in order."""
         return [sample for part in self.minibatches for sample in part]

@@ -21,7 +21,7 @@ class Section(BaseModel):
     )
 
     def complaints(self) -> Iterator[Complaint]:
-        """Yields what is wrong between fields that are each valid alone. Sections override this."""
+        """Yields conflicts between fields that are each valid alone. Sections override this."""
         yield from ()
 
     @model_validator(mode="after")
@@ -33,7 +33,7 @@ class Section(BaseModel):
         return self
 
     def having(self, changes: Mapping[str, Any]) -> Self:
-        """A copy with these values by dotted key, which are not checked."""
+        """A copy with these values by dotted key, without validation."""
         made = self
         for key, value in changes.items():
             name, _, inner = key.partition(".")
@@ -50,7 +50,7 @@ def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, A
 
 
 def day_fault(text: str | None) -> str:
-    """What is wrong with a day written as text; "" when it is one, or None."""
+    """What is wrong with a date given as text; "" if it is valid or None."""
     try:
         if text is not None and date.fromisoformat(text).isoformat() != text:
             raise ValueError

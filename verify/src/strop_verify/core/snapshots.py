@@ -16,7 +16,7 @@ from strop_verify.core.errors import VerificationError
 Files = dict[str, bytes]
 """Relative path, with "/", to content."""
 DATA = "data:application/gzip;base64,"
-"""What a data URI begins with that holds a snapshot."""
+"""The prefix of a data URI that holds a snapshot."""
 
 
 def digest_of(files: Mapping[str, bytes]) -> str:
@@ -30,7 +30,7 @@ def digest_of(files: Mapping[str, bytes]) -> str:
 
 
 def archive(files: Mapping[str, bytes]) -> bytes:
-    """The .tar.gz of files: sorted, owned by nobody, without times."""
+    """The .tar.gz of files: sorted, without owners and times, so that equal files give equal bytes."""
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for path in sorted(files):
@@ -50,4 +50,4 @@ def archive_in(uri: str) -> bytes:
     try:
         return base64.b64decode(uri.removeprefix(DATA), validate=True)
     except (binascii.Error, ValueError) as error:
-        raise VerificationError(f"the snapshot in the task is no base64: {error}") from None
+        raise VerificationError(f"the snapshot in the task is not base64: {error}") from None

@@ -13,14 +13,14 @@ from strop_verify.core.records import Record
 
 
 class Metadata(TypedDict, total=False):
-    """What a task carries besides its fields: every key of `Task.metadata` that Strop reads or writes, by who writes
-    it; each may be missing.
+    """Optional data of a task besides its fields: every key of `Task.metadata` that Strop reads or writes, grouped by
+    what writes it.
 
-    The type checker refuses a key that is not here. Nothing is checked when a task is read, for foreign task lines may
-    hold anything under these names, and further ones; a reader that depends on a type looks at it.
+    The type checker rejects other keys. Nothing is validated when a task is read, because task lines from elsewhere may
+    hold anything under these names, and other names; code that depends on a type checks it.
     """
 
-    # Every format. `original`: what a row holds and the task does not, or the id of the task that this one comes from.
+    # Every format. `original`: what the source row holds beyond the task, or the id of the task this one is made from.
     original: Any
     broken: str
     """A complete answer that must fail."""
@@ -29,22 +29,22 @@ class Metadata(TypedDict, total=False):
     base_tests: int
     """How many of the first tests are the base set."""
     public_tests: list[Any]
-    """Tests whose results a play may see (`strop.tasks.public_tests`): numbers, of a project ids."""
+    """Tests whose results a play may see (`strop.tasks.public_tests`): numbers, or ids for a project."""
     date: str
     """Day of publication, YYYY-MM-DD."""
     pair: Any
-    """A text; tasks that have the same stay on one side of a split."""
+    """A text; tasks that share it stay on the same side of a split."""
     examples: list[str]
     """Examples that the prompt of a Rust task shows."""
     example_tests: str
-    """The test of the examples, where the trusted tests are left out."""
+    """The test of the examples, used if the trusted tests are left out."""
     stub: str
-    """What the answer starts from, in place of the signature."""
+    """The code that the answer starts from, in place of the signature."""
     thought: str
-    """What is said before an edit, where a thought is asked for."""
+    """The thought to write before an edit, if the task asks for one."""
 
     warning: str
-    """What a pass does not show, in the words that follow "N of them" when tasks are imported."""
+    """What a pass does not prove, as words that follow "N of them" when tasks are imported."""
 
     # Single formats.
     title: str
@@ -53,17 +53,17 @@ class Metadata(TypedDict, total=False):
     middle: str
     """Code around a hole, and what fills it."""
     bug_patch: str
-    """Diff that puts the bug in."""
+    """Diff that introduces the bug."""
     parameters: dict[str, Any]
     """What a generated problem was made from."""
     options: int
-    """What a statement leaves open has so many values, each as likely."""
+    """Number of equally likely values for what the statement leaves open."""
     ceiling: float
-    """Best possible share of passes in one turn: one of `options`."""
+    """Best possible share of passes in one turn: one in `options`."""
     state: str
-    """Of a next edit: next, finish, far, large or over."""
+    """Kind of a next-edit task: next, finish, far, large or over."""
     edits: int
-    """Of a next edit: how many were made before."""
+    """Number of edits before a next edit."""
     wrong: list[str]
     """The programs of the other options."""
     function: str
@@ -80,19 +80,19 @@ class Metadata(TypedDict, total=False):
     """Lines of the code that is shown."""
     func_name: str
     lines: list[Any]
-    """Where a pair differs, as [first, last]; of a bug the lines that it changed."""
+    """Where a pair differs, as [first, last]; for a bug, the lines that it changed."""
 
     # `strop build`.
     kind: str
     """Kind of a generated problem, or of a fault."""
     bug: list[str]
-    """Operators that put the bug in."""
+    """Operators that introduced the bug."""
     issue: str
     """Who wrote the statement of a bug: model."""
     operator: str
     error_code: str
     message: str
-    """What the compiler or the tests say of the broken program."""
+    """What the compiler or the tests report on the broken program."""
     repository: str
     commit: str
     names_file: bool
@@ -111,25 +111,25 @@ class Metadata(TypedDict, total=False):
     prompt_id: str
     model: str
     attempt: int
-    """The prompt of a Rust task, whose answer became its reference, and when."""
+    """The prompt of a Rust task, and the model and the attempt whose answer became its reference."""
     own_tests: int
     assertions: int
     strength: Any
     source_cases: Any
-    """What that answer's own tests are worth, and which cases of the source agree. Of a commit `strength` is [noticed,
-    tried]: faults in its changed lines."""
+    """How strong that answer's own tests are, and which cases of the source agree. For a commit, `strength` is
+    [noticed, tried]: faults in its changed lines."""
     tells: list[str]
-    """What a statement out of a history quotes or names that only the patch has."""
+    """What a statement taken from a history quotes or names that appears only in the patch."""
     instance: str
-    """What SWE-bench calls the row that a task was made of."""
+    """SWE-bench's id of the row that the task was made from."""
     quarantined: dict[str, str]
-    """Tests that judge nothing, and why: what they say depends on chance, order, hash seed or day."""
+    """Tests that are not used, and why: their results depend on chance, order, hash seed or date."""
 
     # `strop curate`.
     set: str
     """Name of the source."""
     split: str
-    """Name of the part, where it is neither train nor held-out."""
+    """Name of the split, if it is neither train nor held-out."""
     difficulty: dict[str, Any]
     """A policy's results on the task."""
 
@@ -140,10 +140,10 @@ _BEHIND = re.compile(r"\s*\(.*|[\s_-]*v?[0-9][0-9.x]*$", re.DOTALL)
 
 
 def language_named(name: str) -> Language:
-    """The language that a name means, by the table of `strop_verify.core.fences`: of "C++17", "js" or "Python 3
-    (PyPy)".
+    """The language that a name such as "C++17", "js" or "Python 3 (PyPy)" denotes, by the table of
+    `strop_verify.core.fences`.
 
-    A name that is not in the table stays as it is, in lower case.
+    A name that is not in the table is only put in lower case.
     """
     lower = name.strip().lower()
     bare = _BEHIND.sub("", lower.removeprefix("gnu "))
@@ -155,11 +155,11 @@ Split = Literal["train", "held-out"]
 _FUNCTION = re.compile(r"^\s*(?:pub |async |export )*(?:def|fn|function|func)\s+(\w+)", re.MULTILINE)
 _LONGEST_NAME = 120
 _PLAIN = GetPydanticSchema(lambda _, handler: handler(dict[str, Any]))
-"""Read and written as any object of JSON."""
+"""Read and written as an arbitrary JSON object."""
 
 
 class Task(Record):
-    """One thing to solve. `id` is a hash of what is asked and how it is checked when none is given."""
+    """One problem to solve. If no `id` is given, it is a hash of what is asked and how it is checked."""
 
     id: str = ""
     family: str = "function"
@@ -194,7 +194,7 @@ class Task(Record):
 
     @property
     def name(self) -> str:
-        """What people call it: its entry point, else the first line of what it asks, else its id."""
+        """A readable name: its entry point, else the first line of its statement, else its id."""
         called = self.check.effective().function
         if not called and (found := _FUNCTION.search(self.signature)):
             called = found[1]
@@ -203,12 +203,12 @@ class Task(Record):
 
     @property
     def test_count(self) -> int:
-        """How many tests an answer must pass, as far as the task itself says; 0 when it checks nothing."""
+        """How many tests an answer must pass, as far as the task itself says; 0 if it checks nothing."""
         return self.check.test_count()
 
     @property
     def untested(self) -> bool:
-        """Whether it has no tests though an answer is to be judged."""
+        """Whether it has no tests although its answers are to be judged."""
         return self.test_count == 0 and not self.check.rewards_alone
 
     def toolchain(self) -> str:
@@ -216,10 +216,10 @@ class Task(Record):
         return self.check.toolchain(self.language)
 
     def with_tests(self, numbers: Sequence[int]) -> "Task":
-        """The task with these of its single tests, in their order, and nothing else of it changed.
+        """The task with only these single tests, in order, otherwise unchanged.
 
-        `metadata["base_tests"]`, how many of the first tests are the base set, follows. Raises ValueError for a check
-        that is not made of single tests.
+        Adjusts `metadata["base_tests"]`, the number of leading tests that are the base set. Raises ValueError for a
+        check that is not made of single tests.
         """
         metadata = self.metadata
         if isinstance(base := metadata.get("base_tests"), int):
@@ -228,7 +228,7 @@ class Task(Record):
 
     @property
     def edit(self) -> EditCheck | None:
-        """The check, where the answer is an edit."""
+        """The check if the answer is an edit, else None."""
         return self.check.maybe(EditCheck)
 
 

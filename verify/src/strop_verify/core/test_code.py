@@ -1,6 +1,6 @@
-"""Test code of the *asserts* check by its syntax tree: which statements are tests, and whether any of it can fail.
+"""Analyses test code of the *asserts* check by its syntax tree: which statements are tests, and whether any can fail.
 
-Standard library only, for the jailed tester imports this.
+Standard library only, because the jailed tester imports this.
 """
 
 import ast
@@ -18,10 +18,10 @@ _FINDS_BY_NAME = {
 
 
 def tests_among(body: Sequence[ast.stmt], functions: Collection[str]) -> list[bool]:
-    """Of each top-level statement, whether it is a test; at least one is.
+    """For each top-level statement, whether it is a test; at least one is.
 
     A test asserts or raises, or is a call of the answer's `functions` or of a function of the tests that asserts,
-    raises or calls them. Where there is none, the last statement is the test.
+    raises or calls them. If no statement is a test by that rule, the last one is.
     """
     known = set(functions)
     checkers = {
@@ -74,7 +74,7 @@ def never_fails(code: str, functions: tuple[str, ...]) -> str:
     """Why no answer can fail test code that calls these functions, in words; "" if one can, or if it is not valid
     Python.
 
-    It never comes to a call of the answer; or what it compares has no effect, always holds, or is caught.
+    Either it never reaches a call of the answer, or its comparisons have no effect, always hold, or are caught.
     """
     try:
         body = ast.parse(code).body
@@ -86,7 +86,7 @@ def never_fails(code: str, functions: tuple[str, ...]) -> str:
     if said & {"exec", "eval"}:
         return ""
     if not said & names:
-        return f"it never comes to a call of {next(iter(functions), 'the answer')}"
+        return f"it never reaches a call of {next(iter(functions), 'the answer')}"
     reader = _Claims(names)
     for node in reached:
         if isinstance(node, ast.stmt):
@@ -94,9 +94,7 @@ def never_fails(code: str, functions: tuple[str, ...]) -> str:
     if reader.claims or (reader.calls and not reader.hollow):
         return ""
     return (
-        f"what it compares fails nothing: {reader.hollow[0]:.80}"
-        if reader.hollow
-        else "it catches every failure"
+        f"its comparison cannot fail: {reader.hollow[0]:.80}" if reader.hollow else "it catches every failure"
     )
 
 
@@ -138,7 +136,7 @@ class _Claims:
         self.hollow: list[str] = []
 
     def take(self, node: ast.AST, *, caught: bool = False) -> None:
-        """Counts what is in a node; `caught`: a failed assertion goes no further."""
+        """Counts what is in a node; `caught`: a failed assertion does not propagate."""
         match node:
             case ast.Raise():
                 self.claims += 1
@@ -172,7 +170,7 @@ class _Claims:
             self.take(node, caught=caught)
 
     def _holds(self, test: ast.expr) -> bool:
-        """Whether an assertion is seen to hold whatever the answer does."""
+        """Whether an assertion visibly holds whatever the answer does."""
         match test:
             case ast.Tuple():
                 return bool(test.elts)
@@ -189,7 +187,7 @@ _HARMLESS = {"print", "all", "any", "bool", "str", "repr", "len", "list", "appen
 
 
 def _caught(handler: ast.ExceptHandler) -> set[str]:
-    """Names of what it catches; "" for everything."""
+    """Names of the exceptions that it catches; "" for everything."""
     if handler.type is None:
         return {""}
     return {_named(node) for node in ast.walk(handler.type)} - {""}

@@ -1,4 +1,4 @@
-"""Hostile text: made safe for a terminal, and without its reasoning. All in time linear in its length."""
+"""Makes hostile text safe for a terminal, and removes reasoning from it, in time linear in its length."""
 
 import re
 from bisect import bisect
@@ -10,7 +10,7 @@ from strop_verify.core.fences import FENCE_LINE, FenceReader
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and newline, DEL, C1
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks and overrides of writing direction
-    "\u2028\u2029\ud800-\udfff]"  # other line breaks; lone surrogates, which no terminal can be sent
+    "\u2028\u2029\ud800-\udfff]"  # other line breaks; lone surrogates, which cannot be sent to a terminal
 )
 
 THOUGHTS = (
@@ -22,7 +22,7 @@ THOUGHTS = (
     ("<|inner_prefix|>", "<|inner_suffix|>"),  # Apertus
     ("\u25c1think\u25b7", "\u25c1/think\u25b7"),  # Kimi-VL
 )
-"""What begins and what ends a thought, of the models in use; between angle brackets in any case."""
+"""Opening and closing marks of thoughts, for the models in use; those in angle brackets match in any case."""
 ANSWERS = (
     *((f"<{tag}>", f"</{tag}>") for tag in ("answer", "solution", "response", "final_answer")),
     ("<|begin_of_solution|>", "<|end_of_solution|>"),  # Sky-T1, OpenThinker
@@ -30,15 +30,15 @@ ANSWERS = (
     ("<|begin_of_box|>", "<|end_of_box|>"),  # GLM
     ("[ANSWER]", "[/ANSWER]"),
 )
-"""What begins and what ends an answer; in any case."""
+"""Opening and closing marks of answers, matched in any case."""
 CODE_ANSWERS = (*ANSWERS, ("<code>", "</code>"), ("[PYTHON]", "[/PYTHON]"))
-"""The same, where the answer is code: as smolagents and Code Llama have it."""
+"""The same for answers that are code, with the marks of smolagents and Code Llama."""
 _TAG = re.compile("|".join(mark for pair in THOUGHTS[:5] for mark in pair), re.ASCII | re.IGNORECASE)
 _CHANNEL = re.compile(
     r"(?:\A\s*|(?<![\"'`])(?<![\"'`]<\|start\|>)assistant[^<\n]{0,99})"
     r"<\|channel\|>(analysis|commentary|final)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
 )
-"""The head of a message in gpt-oss's format; without `<|start|>` where that was left out as a turn's marker."""
+"""The head of a message in gpt-oss's format, without `<|start|>` if that was stripped as a turn's marker."""
 _MESSAGE_END = re.compile(r"<\|(?:return|end)\|>\s*(?=\Z|<\|start\|>)")
 _SPACE = re.compile(r"\s*")
 _ENDS = re.compile(r"[ \t]*[\r\n]*")
@@ -68,10 +68,10 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def without_thinking(response: str) -> str:
-    """The response without the reasoning in front of it, of any of `THOUGHTS`; an unfinished thought leaves nothing.
+    """The response without its leading reasoning, in any form of `THOUGHTS`; an unfinished thought leaves nothing.
 
-    A prompt may hold the opening tag. Of several closing ones without it the last counts that is not part of code; at
-    the very end they only count where there is no other. Of gpt-oss's channels `final` is the answer.
+    The prompt may hold the opening tag. Of several closing tags without an opening one, the last that is not part of
+    code counts; those at the very end count only if there is no other. In gpt-oss's channels, `final` is the answer.
     """
     response = _in_final_channel(response)
     tags = _TAG.sub(lambda tag: tag[0].lower(), response)
@@ -83,9 +83,9 @@ def without_thinking(response: str) -> str:
 
 
 def in_answer_tags(text: str, starts: re.Pattern[str], tags: Sequence[tuple[str, str]] = ANSWERS) -> str:
-    """What the tags of an answer hold, from the line below the first up to its last end, or to the end of the text.
+    """The text between answer tags: from the line after the first tag to its last closing tag, or to the end.
 
-    A tag counts at the start of a line above all that `starts` finds: below it any tag is part of the answer.
+    A tag counts only at the start of a line before the first match of `starts`; after that, it is part of the answer.
     """
     found = _at_line_start(tuple(tags)).search(text)
     if not found or starts.search(text, 0, found.start()):
@@ -97,7 +97,7 @@ def in_answer_tags(text: str, starts: re.Pattern[str], tags: Sequence[tuple[str,
 
 
 def without_later_thoughts(text: str, language: str = "") -> str:
-    """The text without thoughts that begin a line outside of blocks; one that does not end goes on to the end."""
+    """The text without thoughts that begin a line outside fenced blocks; an unclosed one extends to the end."""
     thoughts = _at_line_start(THOUGHTS)
     if not (found := thoughts.search(text)):
         return text
@@ -124,7 +124,7 @@ def _at_line_start(tags: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
 
 
 def _in_final_channel(response: str) -> str:
-    """What is said in the channel `final`; without one, the response from `commentary` on, where calls are."""
+    """The text of the channel `final`; without one, the response from `commentary` on, which holds the calls."""
     heads = list(_CHANNEL.finditer(response)) if "<|channel|>" in response else []
     final = next((head for head in heads if head[1] == "final"), None)
     if final:
@@ -137,7 +137,7 @@ def _in_final_channel(response: str) -> str:
 
 
 def _said(text: str, opening: str, closing: str) -> tuple[int, int]:
-    """(start, end) of what is not a thought between these tags."""
+    """(start, end) of the text left after removing the thought between these tags."""
     start, size = 0, len(closing)
     while text.startswith(opening, _behind(_SPACE, text, start)):
         close = text.find(closing, start)
@@ -165,7 +165,7 @@ def _said(text: str, opening: str, closing: str) -> tuple[int, int]:
 
 
 def _without_closing(text: str, start: int, closing: str) -> int:
-    """The index where closing tags at the end begin; the length where there are none."""
+    """The index where closing tags at the end begin; the length of the text if there are none."""
     end = at = len(text)
     while at > start:
         if text[at - 1].isspace():
@@ -178,7 +178,7 @@ def _without_closing(text: str, start: int, closing: str) -> int:
 
 
 def _is_code(text: str, start: int, close: int, closing: str, fences: list[tuple[int, str]]) -> bool:
-    """Whether a closing tag is part of code: of a literal, a comment, a block. The first one is not at a line's end."""
+    """Whether a closing tag is part of code: a literal, a comment, a block. The first tag at a line's end never is."""
     end = close + len(closing)
     first, last = text.rfind("\n", start, close) + 1, text.find("\n", end)
     line = text[max(first, start) : last if last >= 0 else len(text)]
@@ -202,16 +202,16 @@ def _in_literal_or_comment(tag: str) -> re.Pattern[str]:
 
 
 def _behind(pattern: re.Pattern[str], text: str, start: int) -> int:
-    """The index after the match there of a pattern that always matches."""
+    """The index after the match at `start` of a pattern that always matches."""
     match = pattern.match(text, start)
     return match.end() if match else start
 
 
 def squeeze(text: str) -> str:
-    """The text without white space."""
+    """The text with all white space removed."""
     return "".join(text.split())
 
 
 def left_out(lines: int, characters: int) -> str:
-    """The note in the place of text: of `lines` lines, or, with 0, of a part of one. Ends of lines are characters."""
+    """The note that replaces left-out text: `lines` lines, or a part of one if 0. Line ends count as characters."""
     return f"[{f'{lines} lines, ' if lines else ''}{characters} characters left out]"

@@ -1,4 +1,4 @@
-"""What runs in a thread, as a future."""
+"""Runs functions in threads, with their results as futures."""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def fill(future: "Future[T]", do: Callable[[], T]) -> None:
-    """Calls the function; what it returns or raises is the future's."""
+    """Calls the function and sets its result or its exception on the future."""
     try:
         result = do()
     except BaseException as error:
@@ -19,8 +19,8 @@ def fill(future: "Future[T]", do: Callable[[], T]) -> None:
 
 
 def begun(do: Callable[[], T], name: str) -> "Future[T]":
-    """The function's result, from a thread of its own of that name, which keeps no process alive: it is left alone when
-    it takes too long.
+    """Runs the function in a new daemon thread of that name and returns its result as a future. A thread that takes too
+    long does not keep the process alive.
     """
     future: Future[T] = Future()
     threading.Thread(target=fill, args=(future, do), daemon=True, name=name).start()

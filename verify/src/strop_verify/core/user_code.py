@@ -60,7 +60,7 @@ def _module(path: Path, what: str, shown: str) -> ModuleType:
     sys.path.insert(0, folder)
     importlib.invalidate_caches()
     try:
-        # Not by the loader, which would use compiled code with the same time in seconds and the same size.
+        # Not by the loader, which would reuse stale bytecode if time (in seconds) and size are unchanged.
         exec(compile(text, str(path), "exec"), vars(module))
     except Exception as error:
         del sys.modules[name]

@@ -35,17 +35,17 @@ class TestResult(Record):
     """Why it failed, cut to a few hundred characters; never the expected value."""
     seconds: float = 0.0
     given: str = Field(default="", exclude_if=lambda value: not value)
-    """What it gave the answer, as written down of a failed test that may be shown; else empty, and left out."""
+    """Its input to the answer, recorded for a failed test that may be shown; else empty, and left out."""
     expected: str = Field(default="", exclude_if=lambda value: not value)
-    """What it expected, of the same tests alone."""
+    """What it expected, recorded for the same tests only."""
 
 
 Trust = Literal["value", "typed", "same-process"]
 """How far a pass is separate from what was judged.
 
 value         the tests ran in another process and saw only values of the language's own types
-typed         types of the answer took part: in another process as proxies, in one process held to the reference's
-same-process  one process
+typed         types of the answer took part: as proxies of another process, or directly, compared with the reference's
+same-process  the tests ran in the answer's process
 """
 
 
@@ -60,7 +60,7 @@ class Stage(Record):
 
 
 class Verdict(Record):
-    """What verification says of one answer.
+    """The result of verifying one answer.
 
     `seconds` is wall time spent on this answer, `cpu_seconds` CPU time, `peak_bytes` the largest resident set seen
     (0 = not measured).
@@ -77,11 +77,11 @@ class Verdict(Record):
     cpu_seconds: float = 0.0
     peak_bytes: int = 0
     trust: Trust | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Left out where nothing is said."""
+    """Left out if not known."""
     score: float | None = Field(default=None, exclude_if=lambda value: value is None)
-    """How good the answer is, in [0, 1], where the check says more than whether it is right; left out elsewhere."""
+    """How good the answer is, in [0, 1], if the check grades beyond right and wrong; else left out."""
     numbers: dict[str, float] = Field(default_factory=dict, exclude_if=lambda value: not value)
-    """What else the check says of the answer, by name; left out elsewhere."""
+    """Further measurements of the check, by name; left out if there are none."""
 
     @property
     def passed(self) -> bool:
@@ -90,7 +90,7 @@ class Verdict(Record):
 
     @property
     def scored(self) -> bool:
-        """False for *error*: then every score is None and the rollout leaves baseline and loss."""
+        """False for *error*: every score is then None, and the rollout is excluded from baseline and loss."""
         return self.outcome is not Outcome.ERROR
 
     @property

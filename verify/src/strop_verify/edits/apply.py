@@ -186,7 +186,7 @@ def _edited(path: str, text: str | None, edits: list[Change], tolerance: Toleran
 
 
 def _placed(source: FileLines, edit: Replace, tolerance: Tolerance) -> tuple[int, int, str]:
-    """See `place`; lines of an indented block that are not found are looked for with their indentation."""
+    """See `place`; lines of an indented block that are not found are searched again with their indentation."""
     try:
         return place(source, edit, tolerance)
     except EditError as error:

@@ -1,7 +1,7 @@
 """Edits: changes to named texts, mistakes in their notation, and errors of applying them.
 
-A file is its text; a path that is not there is no file. Only `\\n` ends a line; a `\\r` before it belongs to the line,
-and nothing else (form feed, U+0085, U+2028) ends one. A text whose last line has no line end keeps it so.
+A file is its text; an absent path is no file. Only `\\n` ends a line; a preceding `\\r` belongs to the line, and no
+other character (form feed, U+0085, U+2028) ends one. A text without a final line end stays without one.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ Span: TypeAlias = tuple[int, int, int, int]
 """First line, first column, last line, last column: from 1, in code points, the end not included."""
 
 MOST_CHANGES = 10_000
-"""Changes, or mistakes, in one edit; with more it is refused."""
+"""Maximum changes and mistakes in one edit; one with more is refused."""
 
 HOLE = "<FILL>"
 """Marks where the middle of a file is missing."""

@@ -55,7 +55,7 @@ class FileSection(NamedTuple):
     """Of the header or else the opening fence, from 1."""
     closed: bool = True
     tag: str = ""
-    """The language that the fence or else the header names, as `core.fences.tag_of` has it."""
+    """The language that the fence or else the header names; see `core.fences.tag_of`."""
 
 
 def write_header(path: str, *notes: str) -> str:
@@ -70,7 +70,7 @@ def renamed_to(path: str) -> str:
 
 
 def read_header(line: str) -> Header | None:
-    """The header that a line is; None if it is none."""
+    """The header in a line; None if the line is not a header."""
     if not line.startswith(_MARK + " "):
         return None
     text = line[len(_MARK) :].strip()
@@ -107,8 +107,8 @@ def fenced(text: str) -> str:
 def sections(text: str, *, fragments: bool) -> list[FileSection]:
     """The fenced blocks of a text in order, each with the header above it, blank lines allowed. Stops at too many.
 
-    A header whose path is a plain word counts only if it is clearly a path, not a heading of prose. The ending of
-    its path is the language of a block that names none. `fragments` is as of `FenceReader`.
+    A header whose path is a plain word counts only if it is clearly a path, not a heading of prose. The extension of
+    its path gives the language of a block that names none. `fragments`: see `FenceReader`.
     """
     reader, found, at, number = FenceReader(text, fragments=fragments), list[FileSection](), 0, 1
     while at < len(text) and len(found) <= MOST_CHANGES:
@@ -277,11 +277,11 @@ class WholeFile(Sectioned):
     fragments = False
 
     def parts(self, old: str, new: str) -> Iterable[Sequence[str]]:
-        """The whole text."""
+        """One section: the whole new text."""
         return [(new,)]
 
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
-        """The file's text."""
+        """The change that writes the file's whole text."""
         return f"a whole file has no note {', '.join(notes)!r}" if notes else Whole(path, text, at=line)
 
 
@@ -303,13 +303,13 @@ class LineRange(Sectioned):
             yield "".join(lines[new_first:new_last]), _note(first + 1, last)
 
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
-        """The lines of the range."""
+        """The change that replaces the lines of the range."""
         note = notes[0] if len(notes) == 1 else ""
         if match := _RANGE.fullmatch(note):
             return ReplaceLines(path, int(match[1]), int(match[2] or match[1]), text, at=line, loose=True)
         if match := _BEFORE.fullmatch(note):
             return ReplaceLines(path, int(match[1]), int(match[1]) - 1, text, at=line, loose=True)
-        return "no range of lines: write (lines 3-7) or (before line 3) behind the path"
+        return "no range of lines: write (lines 3-7) or (before line 3) after the path"
 
 
 def _note(first: int, last: int) -> str:
@@ -341,12 +341,12 @@ class Infill(Sectioned):
         return Parsed((Fill("", text, literal=True, at=1),), (fault,))
 
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
-        """The text for the hole."""
+        """The change that fills the hole."""
         if not notes:
             return Fill(path, text, at=line, loose=True)
         match = _SPAN.fullmatch(notes[0])
         if match is None or len(notes) > 1:
-            return "no hole: write (2:5-2:9), lines and columns from 1, behind the path"
+            return "no hole: write (2:5-2:9), lines and columns from 1, after the path"
         first, column, last, end = map(int, match.groups())
         return Fill(path, text, (first, column, last, end), at=line, loose=True)
 

@@ -1,4 +1,4 @@
-"""The language of a file by its name's ending, and of a diff by the files that it changes."""
+"""The language of a file by its extension, and of a diff by the files that it changes."""
 
 import re
 from collections import Counter
@@ -10,11 +10,11 @@ LANGUAGES = {
     "ts": "typescript", "tsx": "typescript", "c": "c", "h": "c", "cc": "c++", "cpp": "c++", "hpp": "c++", "rb": "ruby",
     "php": "php", "cs": "c#", "kt": "kotlin", "swift": "swift", "scala": "scala",
 }  # fmt: skip
-"""Languages by the endings of files' names."""
+"""Languages by file extension."""
 
 
 def language_of(patch: str) -> str:
-    """The language of most of the files that a diff changes; "python" where no ending is known."""
+    """The language of most of the files that a diff changes; "python" if no extension is known."""
     names = [*_FILE.findall(patch), *_GONE.findall(patch)]
     found = Counter(LANGUAGES.get(name.rpartition(".")[2].lower(), "") for name in names)
     del found[""]

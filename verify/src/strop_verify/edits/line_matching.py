@@ -91,7 +91,7 @@ class FileLines:
     def _ends_right(self, search: str, end: int) -> bool:
         """A search without the last line end matches the end of a file that has none.
 
-        With `any_end` it matches a line with its end too, as `git apply` has it (`hash_line` and `memcmp` in apply.c).
+        With `any_end` it also matches a line that has one, as in `git apply` (`hash_line` and `memcmp` in apply.c).
         """
         return search.endswith("\n") or (self.open_end and end == len(self.lines))
 
@@ -123,7 +123,7 @@ def _pattern(search: str, level: Level) -> tuple[str, int]:
 def _candidates(
     source: FileLines, change: Replace, wanted: list[str], level: Level, tolerance: Tolerance
 ) -> list[int]:
-    """Where the lines are at this level, from 0: at the change's line, else anywhere if it may; all shifted alike."""
+    """Where the lines are at this level, from 0: at the change's line, else anywhere if allowed; all shifted alike."""
     any_end = change.line is not None and tolerance.offset
     if change.line is not None and source.stands_at(change.line - 1, change.search, level, any_end=any_end):
         found = [change.line - 1]
@@ -223,13 +223,13 @@ def _several(change: Replace, found: list[int]) -> str:
     shown = ", ".join(str(i + 1) for i in found[:_MOST_SHOWN])
     more = " and more" if len(found) > _MOST_SHOWN else ""
     where = f"{change.path!r} at lines {shown}{more}"
-    return f"what {_told(change)} searches for stands in {where}: show more lines around it"
+    return f"what {_told(change)} searches for is in {where}: show more lines around it"
 
 
 def _nowhere(source: FileLines, change: Replace, tolerance: Tolerance) -> str:
     """Why nothing was found, with the place that a switch would have found."""
     where = "" if change.line is None else f" at line {change.line}"
-    text = f"what {_told(change)} searches for does not stand in {change.path!r}{where}"
+    text = f"what {_told(change)} searches for is not in {change.path!r}{where}"
     if change.line is not None and not tolerance.offset and (found := source.find(change.search, Level(), 2)):
         return f"{text}, but at line {found[0] + 1} (tolerance: offset)"
     lax = Level(ends=True, trailing=True, indent=True)

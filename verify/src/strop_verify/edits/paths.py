@@ -19,7 +19,7 @@ _ENDINGS = frozenset({
     "cc", "cfg", "cpp", "cs", "css", "go", "hpp", "html", "ini", "java", "js", "json", "jsx", "kt", "md", "mjs", "php",
     "py", "pyi", "rb", "rs", "rst", "sh", "sql", "toml", "ts", "tsx", "txt", "xml", "yaml", "yml",
 })  # fmt: skip
-"""File endings that are unlikely as attribute names."""
+"""File extensions that are unlikely as attribute names."""
 
 
 def check_path(path: str) -> str:
@@ -55,7 +55,7 @@ def _fault(path: str) -> str:
 
 
 def looks_like_path(text: str) -> bool:
-    """Whether a word that could be prose is clearly a path: it has a folder or an ending."""
+    """Whether a word that could be prose is clearly a path: it has a folder or a file extension."""
     if not _PLAIN.fullmatch(text):
         return False
     last = text.rsplit("/", 1)[-1]
@@ -63,8 +63,8 @@ def looks_like_path(text: str) -> bool:
 
 
 def names_a_file(text: str, known: str) -> bool:
-    """Whether a line that was read as a path can be one beside the file `known`, and is no attribute, module,
-        fraction, tag or heading: it holds no blank, and ends as that file does or as files of code and text do.
+    """Whether a line that was read as a path can name a file beside `known`, not an attribute, a module, a fraction, a
+    tag or a heading: it has no blanks, and the extension of `known` or of common code and text files.
 
     Forbidden paths count too: they are refused, not read as something else.
     """
@@ -81,7 +81,7 @@ def _ending(path: str) -> str:
 
 
 def write_path(path: str) -> str:
-    """The path for a header line: as it is if clearly a path, else as a JSON string."""
+    """The path for a header line: unchanged if clearly a path, else as a JSON string."""
     return path if looks_like_path(path) and not path.startswith("./") else json.dumps(path)
 
 
@@ -145,7 +145,7 @@ def stripped(old: str, new: str) -> tuple[str, str]:
 
 
 def prefixed(name: str, path: str) -> bool:
-    """Whether a name is the path after one of git's prefixes, those of diff.mnemonicPrefix among them."""
+    """Whether a name is the path after one of git's prefixes, including those of diff.mnemonicPrefix."""
     return name[1:] == f"/{path}" and name[0] in "abciwo"
 
 

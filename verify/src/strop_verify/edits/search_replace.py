@@ -4,7 +4,7 @@ The blocks of SWE-RL (arXiv 2502.18449, the repair prompt; `### path` above the 
 file, no path). Deviations: 1. any number of blocks may be in a fence, or outside one; 2. lines are matched whole,
 once, and never all occurrences; 3. a marker may be longer than 7, so that any line can be shown; 4. a note on a marker
 says that a file's last line has no line end; 5. deleting and renaming files have their own headers; 6. a block may be
-indented, as in an item of a list: its lines lose what its markers are indented by.
+indented, as in a list item: its lines lose the indentation of its markers.
 """
 
 from bisect import bisect_right
@@ -244,7 +244,7 @@ class _BlockParser:
         return tail
 
     def _unlike(self, index: int) -> tuple[int, int] | None:
-        """Divider and end of any width up to the next head, where there is just one of each."""
+        """Divider and end of any width up to the next head, if there is just one of each."""
         indent = self.markers[index].indent
         stop = self._next(_HEAD, 0, indent, index) or len(self.markers)
         pair = []

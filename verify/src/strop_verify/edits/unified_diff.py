@@ -37,7 +37,7 @@ _RULE = re.compile(r"-{3,}|\*{3,}|_{3,}")
 _FIRST_SECOND = re.compile(
     r"(?:1969-12-31|1970-01-01) ([0-9]{2}):([0-9]{2}):00(?:\.0+)? ([-+])([0-9]{2}):?([0-9]{2})\s*"
 )
-"""How diff writes the date of a file that is not there, in any zone."""
+"""How diff writes the date of a missing file, in any time zone."""
 _MAIL = re.compile(r"From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\s*")
 _OUTSIDE = "-@dnrcGBF"
 """First characters of meaningful lines outside hunks."""
@@ -126,7 +126,7 @@ class _DiffParser:
         self.faults.append(EditFault(code, text, number + 1, fatal))
 
     def _line(self, number: int) -> int:
-        """Reads what begins at a line; the number of the line after it."""
+        """Reads what begins at a line; returns the number of the line after it."""
         line = self.lines[number].rstrip("\r\n")
         if line.startswith("diff --git "):
             self._finish()
@@ -159,7 +159,7 @@ class _DiffParser:
         return found
 
     def _extended(self, file: _File, line: str, number: int) -> None:
-        """A line of git's extended header. Modes, likeness and blob ids say nothing about texts."""
+        """Reads a line of git's extended header. Modes, similarity and blob ids say nothing about texts."""
         if line.startswith("new file mode "):
             file.created = True
         elif line.startswith("deleted file mode "):
@@ -202,7 +202,7 @@ class _DiffParser:
         return number + 2
 
     def _file_name(self, number: int, *, dated: bool = True) -> str:
-        """The name on a `---` or `+++` line without the date after it; no file where that is the start of 1970."""
+        """The name on a `---` or `+++` line without the date after it; `/dev/null` if that is the start of 1970."""
         name, tab, date = self.lines[number][4:].rstrip("\r\n").partition("\t")
         if dated and (when := _FIRST_SECOND.fullmatch(date)):
             zone = int(when[3] + when[4]) * 60 + int(when[3] + when[5])
@@ -251,7 +251,7 @@ class _DiffParser:
         return last
 
     def _read(self, hunk: _Hunk, number: int, end: int) -> int:
-        """Adds the lines to the hunk; the line after them. An empty line is an empty line of context."""
+        """Adds the lines to the hunk; returns the line after them. An empty line is an empty line of context."""
         shown = [kind for at in range(number, end) if (kind := self._kind(at)) != "\\"]
         hunk.ends = shown[:1] == [" "] != shown[-1:]
         for at in range(number, end):
@@ -280,7 +280,7 @@ class _DiffParser:
         return (line == "--" and (not following or following.isdigit())) or _RULE.fullmatch(line) is not None
 
     def _changes(self, number: int, end: int) -> bool:
-        """Whether the counted lines take away or add something; then the counts are right, as git has it."""
+        """Whether the counted lines remove or add something; if so, the counts are right, as for git."""
         return any(self._kind(at) in "+-" for at in range(number, end))
 
     def _goes_on(self, number: int) -> bool:

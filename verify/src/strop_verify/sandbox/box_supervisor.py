@@ -240,7 +240,7 @@ class BoxSupervisor:
         return f"{self.image.home}/{name}".strip("/") if self.image else name
 
     def _renew(self) -> None:
-        """Replaces the work directory by a new one: nothing of it remains, not even its attributes."""
+        """Replaces the work directory with a new one: nothing of it remains, not even its attributes."""
         os.chdir("/")
         if self.image:
             self.size = Limits().dir_bytes

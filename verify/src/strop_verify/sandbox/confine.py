@@ -130,7 +130,7 @@ def enter(
     allow_metadata: bool = False,
     settings: WorkerSettings,
 ) -> None:
-    """Confines this process and all its descendants. Raises as `entering`."""
+    """Confines this process and all its descendants. Raises like `entering`."""
     calls = entering(
         read=read, write=write, allow_exec=allow_exec, allow_metadata=allow_metadata, settings=settings
     )

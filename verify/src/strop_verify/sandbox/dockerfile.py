@@ -291,7 +291,7 @@ def _python() -> tuple[int, int]:
 
 
 def _look(script: str, *, here: bool) -> None:
-    """Raises UserError for what a RUN needs and a jail lacks. What the text does not show, the run itself shows, also
+    """Raises UserError for what a RUN needs and a jail lacks. What the text does not show, running it will, including
     what apt installs if the programs are not this computer's (`here`).
     """
     for words in _commands(script):

@@ -147,8 +147,8 @@ class Folder:
         self._call(lambda work: work.make_folders(names))
 
     def close_folders(self, closed: Collection[str], still_open: Collection[str]) -> None:
-        """In an image: later programs can write neither in these folders of its root nor in the root itself, but in the
-        paths that are still open. Raises ValueError for a path through a link.
+        """In an image, stops later programs from writing to these folders of its root or to the root itself, except in
+        `still_open`. Raises ValueError for a path through a link.
         """
         self._call(lambda work: work.close_folders(closed, still_open))
 
@@ -159,7 +159,7 @@ class Folder:
         self._call(lambda work: work.remove(names))
 
     def empty(self) -> bool:
-        """Replaces the directory by a new, empty one for another user. Nothing else persists: programs end with their
+        """Replaces the directory with a new, empty one for another user. Nothing else persists: programs end with their
         whole tree. False if that failed: then close it.
 
         No other call may be in progress.

@@ -46,7 +46,7 @@ done
 exec /bin/rm "$@"
 """
 _STAND_INS = {"apt": _APT, "apt-get": _APT, "pip": _PIP, "pip3": _PIP, "rm": _RM}
-"""Replacements of programs that need more than a jail: what they would install is there, or they fail."""
+"""Replacements for programs that need more than a jail: they succeed if what they would install is there, else fail."""
 
 
 def furnish(

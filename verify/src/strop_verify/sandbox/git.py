@@ -1,4 +1,4 @@
-"""Starts git; nothing else does. Every command has a deadline, which holds even if this process is killed."""
+"""The only module that starts git. Every command has a deadline, which holds even if this process is killed."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 _KEPT = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_SSL_NO_VERIFY")
-"""Variables of the user's that remotes may need."""
+"""The user's variables that remotes may need."""
 _SETTINGS = {
     "core.hooksPath": "/dev/null", "core.fsmonitor": "false", "core.autocrlf": "false",
     "core.excludesFile": "/dev/null", "core.attributesFile": "/dev/null", "core.fsync": "all",

@@ -1,9 +1,9 @@
 """Unpacks one layer of a container image into a folder, in the form that overlayfs stacks.
 
-Rules: OCI image specification, layer.md; Documentation/filesystems/overlayfs.rst. An entry `.wh.NAME` removes NAME of
-the layers below, `.wh..wh..opq` everything that they have in its folder, wherever either stands in the archive; here
-the former becomes a character device 0/0, the latter the attribute user.overlay.opaque. Deviations, because a jail has
-one user:
+Rules: OCI image specification, layer.md; Documentation/filesystems/overlayfs.rst. A whiteout entry `.wh.NAME` removes
+NAME of the layers below, `.wh..wh..opq` everything that they have in its folder, wherever either is in the archive;
+here the former becomes a character device 0/0, the latter the attribute user.overlay.opaque. Deviations, because a jail
+has one user:
 
 1. Owners, other attributes and set-user-ID bits are dropped; the owner may read and write everything.
 2. Entries below dev/ are skipped: a jail has its own.
@@ -52,7 +52,7 @@ class _Entry(tarfile.TarInfo):
 def unpack(stream: IO[bytes], place: str, lower: Sequence[str] = ()) -> bool:
     """Unpacks a layer's tar into the empty folder `place`; returns whether it hides all layers below.
 
-    lower  folders of the layers below, uppermost first: folders that the archive does not describe are as there
+    lower  folders of the layers below, uppermost first: folders that the archive does not describe keep their modes
     Raises LayerFault, also if it is not a tar; OSError.
     """
     writer = _LayerWriter(place, lower)
@@ -105,7 +105,7 @@ class _LayerWriter:
             raise LayerFault(f"{shown}: {os.strerror(error.errno or 0)}") from error
 
     def finish(self) -> bool:
-        """Writes the marks of removal; returns whether the layer hides all below. Raises LayerFault, OSError."""
+        """Writes the whiteouts; returns whether the layer hides all below. Raises LayerFault, OSError."""
         absent = []
         # deepest first: folders made for some exist for others
         for parts in sorted(self._gone, key=lambda parts: (-len(parts), parts)):
@@ -118,7 +118,7 @@ class _LayerWriter:
         for parts in sorted(self._opaque - {()}):
             with self._folder(parts, f"entry {'/'.join(parts)!r:.200}") as fd:
                 os.setxattr(fd, OPAQUE, b"y")
-        for parts in absent:  # overlayfs would show a mark that hides nothing
+        for parts in absent:  # overlayfs would show a whiteout that hides nothing
             hidden = any(parts[:depth] in self._opaque for depth in range(len(parts)))
             if not hidden and self._below(parts) is not None:
                 with self._folder(parts[:-1], "") as fd:
@@ -163,7 +163,7 @@ class _LayerWriter:
 
     def _link(self, member: tarfile.TarInfo, fd: int, name: str, shown: str) -> None:
         target = tuple(part for part in member.linkname.split("/") if part not in ("", "."))
-        fault = LayerFault(f"{shown}: it links to {member.linkname!r:.200}, which is no file of this layer")
+        fault = LayerFault(f"{shown}: it links to {member.linkname!r:.200}, which this layer lacks")
         if ".." in target or not target:
             raise fault
         with self._folder(target[:-1], shown, make=False, fault=fault) as other:

@@ -130,7 +130,7 @@ class ImageRoot:
         self.make_home()
 
     def renew(self, options: str) -> None:
-        """Replaces the root by a new one without anything that was written. Raises OSError."""
+        """Replaces the root with a new one without anything that was written. Raises OSError."""
         kernel.unmount(self.work)
         kernel.unmount(UPPER)
         self.mount(options)

@@ -20,7 +20,7 @@ Paths = tuple[str, ...]
 
 
 class ProgramStart:
-    """Replaces the process that calls it, a new child of the one that made it, by the program.
+    """Replaces the process that calls it, a new child of the one that made it, with the program.
 
     argv         its arguments; the first is a path or a name to look for in PATH
     environment  variables in addition to PATH, LANG, HOME and TMPDIR

@@ -27,7 +27,7 @@ NOT_STARTED = 127
 MOST_FOLDERS = 400
 """Maximum folders at a time: each has a process, and in most jails its own user."""
 WARM = 16
-"""Emptied folders from which on an unsuitable one is closed when a new one is opened."""
+"""Emptied folders to keep; with this many, opening a new folder closes an unsuitable one."""
 PRINTED_BYTES = 4 << 30
 """Bytes that a program in a play's folder may print on a stream; reading 1 GB takes about a second."""
 _NEVER = 1e6

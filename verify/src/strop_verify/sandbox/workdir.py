@@ -79,7 +79,7 @@ def clear(top: str) -> None:
 
 
 def renew(top: str, owner: int) -> None:
-    """Replaces a directory of any depth by an empty one of user `owner` (0 = this one).
+    """Replaces a directory of any depth with an empty one of user `owner` (0 = this one).
 
     A mount point stays: its mode and extended attributes are reset.
     """

@@ -37,7 +37,7 @@ class Mutant:
 def mutants(code: str, language: str, *, seed: int, limit: int = 8) -> list[Mutant]:
     """At most `limit` mutants of `code`, spread over operators, functions and lines, in order of position.
 
-    Each differs from `code`, and parses without error if `code` does. None if the text is too long or has nothing to
+    Each differs from `code`, and parses without error if `code` does. Empty if the text is too long or has nothing to
     change. Raises UserError for an unknown language.
     """
     source = Source(code, language)

@@ -38,7 +38,7 @@ def sites(source: Source) -> Iterator[Change]:
 
 
 def _leads_to(function: Function, wanted: set[str]) -> bool:
-    """By its name; to special methods through their class."""
+    """Whether a wanted name leads to a function: its own, or its class's for a special method."""
     special = function.name.startswith("__")
     return function.name in wanted or (special and not wanted.isdisjoint(function.path))
 

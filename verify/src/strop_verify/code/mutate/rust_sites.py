@@ -23,7 +23,7 @@ _MESSAGES = frozenset({"expect", "expect_err", "Err", "ok_or", "map_err", "ok_or
 
 
 def default_value(tokens: list[str], depth: int = 0) -> tuple[str, ...]:
-    """Values of the type with these tokens, the plainest first; empty where none is known."""
+    """Values of the type with these tokens, the plainest first; empty if none is known."""
     tokens = [t for t in tokens if t not in ("'", "static")]
     if not tokens or depth > _DEEPEST:
         return ()
@@ -47,7 +47,7 @@ def default_value(tokens: list[str], depth: int = 0) -> tuple[str, ...]:
 
 
 def _first(tokens: list[str]) -> list[str]:
-    """The tokens up to the first comma outside of brackets of any kind."""
+    """The tokens up to the first comma outside brackets of any kind."""
     depth = 0
     for place, token in enumerate(tokens):
         depth += (token in "(<[") - (token in ")>]")
@@ -130,7 +130,7 @@ def sites(source: Source) -> Iterator[Change]:
 
 
 def _leads_to(source: Source, function: Function, wanted: set[str]) -> bool:
-    """By its name, or for methods of traits by its type.
+    """Whether a wanted name leads to a function: its own, or the type's for methods of traits.
 
     `fmt` of Display and Debug counts as reached only if something is formatted or compared.
     """

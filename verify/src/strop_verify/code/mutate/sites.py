@@ -14,7 +14,7 @@ _DEEPEST_CALL = 50
 
 OPERATORS = ("return value", "negated condition", "boundary", "comparison", "arithmetic", "constant", "boolean",
              "range", "deletion")  # fmt: skip
-"""In order of preference."""
+"""Names of the operators, in order of preference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Finder:
         raise NotImplementedError
 
     def all(self) -> Iterator[Change]:
-        """At most a few hundred."""
+        """The changes of all finders, at most `_MOST_SITES`."""
         return islice(chain.from_iterable(finder() for finder in self.finders()), _MOST_SITES)
 
     def _nodes(self, *kinds: str) -> Iterator[Node]:

@@ -39,7 +39,7 @@ class PythonItems(Items):
         return name.startswith("Test") or any(base.endswith("TestCase") for base in bases)
 
     def _serves_tests(self, function: Function) -> bool:
-        """Fixtures, and helpers: functions named so that assert something."""
+        """Whether it is a fixture, or a helper: a function with a helper's name that asserts something."""
         if "fixture" in self._decorators(function.node) or function.name in _FIXTURES:
             return True
         named = function.name.lstrip("_").startswith(_HELPER_PREFIXES)

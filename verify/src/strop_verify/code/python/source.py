@@ -182,12 +182,12 @@ def missing_names(text: str) -> set[str]:
 
 
 def below(preamble: str, code: str) -> str:
-    """The code on the line below another; see `under`."""
+    """The code with the preamble above it; see `under`."""
     return _above(preamble.rstrip(), code) if preamble else code
 
 
 def under(head: str, code: str) -> str:
-    """The head's code above the other; imports of `__future__`, which must come first, stay above both."""
+    """The head above the code; imports from `__future__`, which must come first, stay above both."""
     return _above(f"{head}\n\n", code)
 
 
@@ -215,8 +215,8 @@ def signature_of(source: str, entry_point: str) -> str:
 
 
 def statement_ends(text: str) -> list[int]:
-    """Offsets at which statements, or the lines that begin compound ones, end, with the line break; as far as the text
-    can be read as Python.
+    """Offsets after the line break of each statement, or of the line that begins a compound one; as far as the text can
+    be read as Python.
     """
     starts = [0]
     for line in text.split("\n"):

@@ -143,7 +143,7 @@ def attributes(node: Node) -> list[str]:
 
 
 def functions_of(text: str) -> tuple[list[Node], list[Node]]:
-    """(functions with a body outside of test modules, test functions); both empty where the text is too long."""
+    """(functions with a body outside test modules, test functions); both empty if the text is too long."""
     code: list[Node] = []
     tests: list[Node] = []
     if len(text) > MOST_BYTES:

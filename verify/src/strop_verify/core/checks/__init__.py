@@ -1,4 +1,4 @@
-"""The kinds of checks: how an answer is judged. A kind is a class of this folder and a line of the union below, or a
+"""The kinds of checks: how an answer is judged. A kind is a class in this folder plus a line in the union below, or a
 class that a package adds by an entry point in `strop_verify.checks`.
 """
 
@@ -68,6 +68,6 @@ def _read(value: Any, own: ValidatorFunctionWrapHandler) -> CheckBase:
     return own(value)  # type: ignore[no-any-return]
 
 
-# Serialised by its own class, without the union or Python code, in which pydantic drops an interrupt.
+# Serialised by its own class, without the union or Python code, in which pydantic swallows an interrupt.
 Check = Annotated[_Own, WrapValidator(_read), SerializeAsAny()]
 EditCheck.model_rebuild(_types_namespace={"Check": Check})

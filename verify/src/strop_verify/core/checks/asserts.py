@@ -76,7 +76,7 @@ class AssertsCheck(CheckBase):
         return self.model_copy(update={"code": ast.unparse(ast.Module(kept, [])) + "\n", "shown": shown})
 
     def examples(self, noted: Sequence[str]) -> str:
-        """The shown asserts, as the tests have them."""
+        """The shown asserts, as written in the tests."""
         lines = self.code.splitlines()
         return "\n".join(
             "\n".join(lines[node.lineno - 1 : node.end_lineno])
@@ -180,7 +180,7 @@ def _weight(node: ast.AST) -> int:
 
 
 def _of_call(test: ast.expr, entry_point: str) -> tuple[str, str]:
-    """(arguments, expected). Raises ValueError for another form than `f(...) == literal` and its like."""
+    """(arguments, expected). Raises ValueError for forms other than `f(...) == literal` and the like."""
     expected: Any = True
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, expected = test.operand, False

@@ -20,9 +20,9 @@ from strop_verify.core.verdict import Trust
 Answer = Literal[
     "function", "program", "module", "crate", "file", "label", "edit", "patch", "places", "next edit", "calls"
 ]
-"""The form of the answer: a function that it calls, a program with input and output, a Python module with functions
-of any name, the source of a crate, a file for commands, one of its labels, an edit of files, a patch of a repository,
-places in files, an edit of a few lines or silence, calls of tools.
+"""The form of the answer: a function to call, a program with input and output, a Python module with functions of any
+name, the source of a crate, a file for commands, one of the check's labels, an edit of files, a patch of a repository,
+places in files, an edit of a few lines or silence, tool calls.
 """
 
 ANY = "*"
@@ -42,7 +42,7 @@ def _entry_point(name: str) -> str:
 
 
 Identifier = Annotated[str, AfterValidator(lambda name: unicodedata.normalize("NFKC", name))]
-"""A name of Python code, in the form NFKC, into which Python brings the names that it compiles."""
+"""A Python name in NFKC form, to which Python normalises the names that it compiles."""
 EntryPoint = Annotated[Identifier, AfterValidator(_entry_point)]
 """Name of the answer's function, or of the method of its class `Solution`; `Solution().NAME` is read as NAME."""
 
@@ -99,7 +99,7 @@ class CheckBase(Record):
     def toolchain(self, language: str) -> str:
         """Name of the toolchain for a task in that language. Raises VerificationError when there is none."""
         if not self.toolchains:
-            raise VerificationError(f"tasks of kind {self.kind} are carried, not played yet")
+            raise VerificationError(f"tasks of kind {self.kind} can be stored, but not played yet")
         name = self.toolchains.get(language) or self.toolchains.get(ANY)
         if name is None:
             raise VerificationError(
@@ -108,7 +108,7 @@ class CheckBase(Record):
         return name
 
     def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:
-        """Stages that an answer goes through; `seen` are those of verdicts on like tasks."""
+        """Stages that an answer goes through; `seen` are those of verdicts on similar tasks."""
         return {"build", "test"} | seen
 
     def test_count(self) -> int:
@@ -232,12 +232,12 @@ class CheckBase(Record):
         """The check, if it is of that kind. Raises VerificationError otherwise."""
         if not isinstance(self, kind):
             wanted = kind.model_fields["kind"].default
-            raise VerificationError(f"a check of kind {self.kind!r} is none of kind {wanted!r}")
+            raise VerificationError(f"a check of kind {self.kind!r} is not of kind {wanted!r}")
         return self
 
 
 def plain_json(value: Any) -> str:
-    """The JSON text of test data that two tests have in common; NaN is allowed."""
+    """The JSON text of test data, equal for tests with equal data; NaN is allowed."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 

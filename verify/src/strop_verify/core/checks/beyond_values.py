@@ -121,7 +121,7 @@ def _asks_which(node: ast.AST) -> bool:
 
 
 def _named(node: ast.AST) -> list[str]:
-    """Names that a node brings in or reads; one without a name has an empty one."""
+    """Names that a node imports or reads; [""] for a node without a name."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         module = (getattr(node, "module", "") or "").split(".")
         return [*module, *(part for alias in node.names for part in alias.name.split("."))]

@@ -48,11 +48,11 @@ class CommandCheck(CheckBase):
 
     @property
     def trust(self) -> Trust:
-        """An exit status is what the answer's own code can choose."""
+        """An exit status alone is weak: the answer's own code can choose it."""
         return "value" if self.strength() == "output compared" else "same-process"
 
     def strength(self) -> str:
-        """A step without an expected output proves an exit status."""
+        """A step without an expected output proves only an exit status."""
         tests = [step for step in self.steps if step.stage == "test"]
         told = sum(bool(step.stdout) for step in tests)
         if told == len(tests):
@@ -81,7 +81,7 @@ class RustCheck(CheckBase):
     """Name under which `tests` is an integration test (`use NAME::*;`); empty: `tests` is appended to the answer."""
     edition: Literal["2018", "2021", "2024"] = "2021"
     crates: list[str] = Field(default_factory=list, exclude_if=not_)
-    """Third-party crates that answer or tests may use, out of the vendored ones: a name each, or a line as in the
+    """Vendored third-party crates that the answer or the tests may use: each a name, or a line as in the
     dependencies of Cargo.toml (`rand = "0.10"`)."""
     files: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     """Further trusted files of the package by relative path (`src/helpers.rs`: the answer says `mod helpers;`)."""
@@ -104,7 +104,7 @@ class RustCheck(CheckBase):
         return self.model_copy(update={"tests": "", "crate": ""})
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """The text of each test, whatever its name."""
+        """The text of each test, regardless of its name."""
         bodies = self.tests.split(_TEST)[1:]
         return ((words_of(re.sub(r"\bfn\s+\w+", "fn", body)), "") for body in bodies)
 
@@ -116,8 +116,8 @@ class RustCheck(CheckBase):
 
 
 class TerminalCheck(CheckBase):
-    """Run the answer, a script of bash, in a machine that is as `image` says, then `tests/test.sh`, which writes its
-    reward to /logs/verifier/reward.json or reward.txt; 1 passes.
+    """Run the answer, a bash script, in a machine built from `image`, then `tests/test.sh`, which writes its reward to
+    /logs/verifier/reward.json or reward.txt; 1 passes.
     """
 
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "terminal"}
@@ -126,27 +126,27 @@ class TerminalCheck(CheckBase):
     image: str = Field(default="", exclude_if=not_)
     """Text of a Dockerfile, or the name of an image."""
     workdir: str = Field(default="", exclude_if=not_)
-    """Where script and tests run, if not where the Dockerfile says."""
+    """Working directory of script and tests, if not that of the Dockerfile."""
     environment: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
-    """Variables of script and tests."""
+    """Environment variables of script and tests."""
     test_environment: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
-    """Further ones of the tests."""
+    """Further environment variables for the tests."""
     files: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
-    """Texts below `environment/`, beside the Dockerfile, and `tests/`, which come when the script has ended."""
+    """Text files below `environment/`, beside the Dockerfile, and `tests/`, which are added after the script ends."""
     binary: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
-    """Further such files as base64."""
+    """Further such files in base64."""
     programs: list[str] = Field(default_factory=list, exclude_if=not_)
-    """Those of the files that can be run."""
+    """The files that are executable."""
     artifacts: list[str] = Field(default_factory=list, exclude_if=not_)
-    """Files and folders that are carried into a fresh machine for the tests; none: they run where the script ran."""
+    """Files and folders to copy into a fresh machine for the tests; if empty, they run where the script ran."""
     seconds: float = 900.0
-    """Wall time of the script."""
+    """Wall-time limit of the script."""
     test_seconds: float = 600.0
-    """Wall time of the tests."""
+    """Wall-time limit of the tests."""
 
     @property
     def trust(self) -> Trust:
-        """The tests run programs of the answer, or beside what it left."""
+        """The tests run programs of the answer, or run beside what it left."""
         return "same-process"
 
     def strength(self) -> str:

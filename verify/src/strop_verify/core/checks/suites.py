@@ -56,7 +56,7 @@ class PytestCheck(CheckBase):
 
 
 class ProjectCheck(CheckBase):
-    """Run a project's own tests in a copy of it in which `files` replace or add files. The task's language says how."""
+    """Run a project's own tests in a copy in which `files` replace or add files. The task's language determines how."""
 
     answer = "patch"
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "project"}
@@ -66,7 +66,7 @@ class ProjectCheck(CheckBase):
     digest: str
     """Content hash of the snapshot's files; if it differs, the verdict is *error*."""
     packages: str = Field(default="", exclude_if=not_)
-    """Folder of packages that its tests import, in front of those of the Python that runs Strop (`strop build env`)."""
+    """Folder of packages that its tests import, ahead of those of the Python that runs Strop (`strop build env`)."""
     files: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     """Path to text of files that differ from the snapshot."""
     removed: list[str] = Field(default_factory=list, exclude_if=not_)
