@@ -202,7 +202,7 @@ LEFT_OUT: dict[str, str] = {
          "prophetnet", "trocr", "whisper"),
         "the decoder of an encoder-decoder",
     ),
-    **dict.fromkeys(("gemma4_assistant", "gemma4_unified_assistant"), "a draft model that reads another model's states"),
+    **dict.fromkeys(("gemma4_assistant", "gemma4_unified_assistant"), "a draft model; reads another model's states"),
     **dict.fromkeys(("musicgen", "musicgen_melody"), "several streams of audio codes, no text"),
     "cpmant": "not causal: every token sees every other one",
     "gemma3n": "needs the package timm; its text model is gemma3n_text",
