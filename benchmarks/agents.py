@@ -57,7 +57,7 @@ _FOLDER = Limits(dir_bytes=64 << 20, file_bytes=16 << 20, processes=64)
 
 
 class Slow(ScriptedPolicy):
-    """Repeats the answers of the environment's expert; one step completes all pending requests."""
+    """Gives the answers of the environment's expert; one step completes all pending requests."""
 
     def __init__(self, say: Callable[[str], str]) -> None:
         super().__init__(lambda prompt, seed, index: say(self.tokenizer.decode(prompt)))

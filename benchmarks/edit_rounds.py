@@ -12,7 +12,7 @@ Writes to FOLDER, continuing where a run of the same command ended:
 
 Two lines per round report its candidate on the held-out states: accepted over shown, suggestions shown per 100 keys,
 and utility, each with its 95 % interval; whether it is deployed; the gain in utility over the served model and over the
-first one (frozen), paired by state; and what it learnt from. The keys of a state are the characters that its newest
+first one (frozen), paired by state; and what it learned from. The keys of a state are the characters that its newest
 edit inserted or deleted before the suggestion. The last line compares the finally served model with the frozen one.
 """
 
@@ -120,7 +120,7 @@ class Judged:
         return paired_difference([theirs[task] for task in mine], list(mine.values()))
 
     def acceptance_gain(self, other: "Judged", resamples: int = 10_000) -> Difference | None:
-        """The difference of accepted over shown; the same states are drawn for both. None if one shows nothing."""
+        """The difference in acceptance rate; the same states are drawn for both. None if one shows nothing."""
         columns = [
             np.array([list(one.values(name).values()) for name in ("accepted", "shown")])
             for one in (self, other)

@@ -64,7 +64,7 @@ class Noting:
 
 
 class WholePrompt(FimPrompt):
-    """Does not end an answer with its line, so that all have one length."""
+    """Never ends an answer at its line, so that all answers have the same length."""
 
     def ends(self, state: EditState, answer: str) -> bool:
         """Never."""
@@ -98,7 +98,7 @@ def ask(client: httpx.Client, text: str, tokens: int = TOKENS) -> tuple[str, dic
 
 
 def percentiles(name: str, answers: Sequence[tuple[str, dict[str, int], float]]) -> dict[str, Any]:
-    """Those of full length."""
+    """The suggestions of full length."""
     took = sorted(ms for _, usage, ms in answers if usage["completion_tokens"] == TOKENS)
     if not took:
         return {f"{name}answers": 0}
@@ -137,7 +137,7 @@ def busy() -> float:
 
 
 def measured(model: str, requests: int, cancels: int, folder: Path) -> dict[str, Any]:
-    """All of it."""
+    """Runs the whole benchmark."""
     say(f"load {model}")
     (recipe,) = recipes_of(read_models([model], "transformers", None), [], []).values()
     noting = Noting(open_policy(recipe))

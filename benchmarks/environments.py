@@ -46,7 +46,7 @@ CHEAT = (
 
 
 def strop(*words: object) -> float:
-    """Runs a command; the seconds it took."""
+    """Runs a command; returns the seconds that it took."""
     began = time.monotonic()
     subprocess.run([sys.executable, "-m", "strop.cli", *map(str, words)], check=True)
     return time.monotonic() - began

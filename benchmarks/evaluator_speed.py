@@ -1,10 +1,10 @@
-"""Answers a second of `evalplus.evaluate` with its own judge and then with Strop's, on the same samples.
+"""Speed of `evalplus.evaluate` with its own judge and with Strop's, in answers per second on the same samples.
 
     python benchmarks/evaluator_speed.py PYTHON FILE.jsonl ... [--mutants 1] [--parallel 2] [--json FILE]
 
-PYTHON is that of an environment with evalplus and what Strop imports; the files are releases of EvalPlus. The answers
-are references and mutants of them. EvalPlus' results of the references are computed by a first run that does not count.
-`fail` of either judge may be a time-out. Strop's processes are as many as EvalPlus' (`--parallel`).
+PYTHON is the interpreter of an environment with evalplus and what Strop imports; the files are releases of EvalPlus.
+The answers are references and mutants of them. A first, untimed run computes EvalPlus' results for the references. A
+`fail` of either judge may be a time-out. Both use the same number of processes (`--parallel`).
 """
 
 import argparse

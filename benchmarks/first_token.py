@@ -37,7 +37,7 @@ from strop_verify.core.rollout import SamplingParams
 
 GREEDY = SamplingParams(temperature=0.0, max_tokens=1)
 AGAIN = 4
-"""Every such request is repeated without the cache."""
+"""One request in this many is repeated without the cache."""
 
 
 def typed(text: str, keys: int, *, behind: bool) -> Iterator[EditState]:

@@ -2,9 +2,9 @@
 
     python benchmarks/graders.py FOLDER [--only NAME ...] [--md docs/attacks.md]
 
-The graders are put into FOLDER first, if they are not there: releases by pip, each in an environment of its own, and
-checkouts by git. Every grader runs in Strop's jail, including Strop's own, which judges the same answers. `--md` writes
-the table between the marks in that file.
+Missing graders are first installed into FOLDER: releases with pip, each in its own environment, and checkouts with git.
+Every grader runs in Strop's jail, including Strop's own, which judges the same answers. `--md` writes the table between
+the marks in that file.
 """
 
 import argparse

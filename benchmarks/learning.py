@@ -156,7 +156,7 @@ def rows(data: Mapping[str, Any]) -> Iterator[tuple[str, int, float, float, Pool
 
 
 def table(data: Mapping[str, Any]) -> str:
-    """In Markdown."""
+    """The table in Markdown."""
     lines = ["| answers | step | TRL | Strop | difference | each seed |", "|---|---|---|---|---|---|"]
     for rate, values in data["start"].items():
         lines.append(f"| {rate} | 0 | {sum(values) / len(values):.3f} | | | |")

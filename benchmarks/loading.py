@@ -3,7 +3,7 @@
     python benchmarks/loading.py [--json FILE] [--millions 268] [--processes 2 4]
 
 A random Llama with that many million float32 weights is written once; then two, and four, processes load it as a run
-does, after a tiny one that brings the libraries' code into memory. Written and printed for each number of processes,
+does, after a tiny one that loads the libraries' code into memory. Written and printed for each number of processes,
 the maximum over processes:
 
     share    bytes of its weights

@@ -13,8 +13,8 @@ first so that updating takes about as long as sampling. Written and printed, med
     sampler_idle, update_idle   seconds of a step for which the sampler waited for weights and the update for rollouts
     beside                 share of the answers that were sampled while an update ran
     stale_dropped          groups that were too old to learn from
-    lost, doubled          answers that were sampled but not learnt from, and answers learnt from twice
-    length_bias            mean length of learnt answers minus that of sampled ones, in tokens, with its 95 % interval
+    lost, doubled          answers that were sampled but not learned from, and answers learned from twice
+    length_bias            mean length of learned answers minus that of sampled ones, in tokens, with its 95 % interval
                            (bootstrap over answers), for runs one step off
     length_difference      mean length of sampled answers one step off minus that of sequential runs, with its 95 %
                            interval (bootstrap over groups)
@@ -185,7 +185,7 @@ def interval(values: Sequence[Any], statistic: Callable[[list[Any]], float]) -> 
 
 
 def bias(answers: list[dict[str, int]]) -> float:
-    """Mean length of learnt answers minus that of all."""
+    """Mean length of learned answers minus that of all."""
     kept = [answer["tokens"] for answer in answers if answer["learnt"]]
     return statistics.mean(kept or [0]) - statistics.mean(answer["tokens"] for answer in answers)
 

@@ -1,8 +1,8 @@
-"""CPU seconds of decoding with plain and with packed weights (strop.policies.packed_weights), in turn.
+"""Compares the CPU seconds of decoding with plain and with packed weights (strop.policies.packed_weights), in turns.
 
 python benchmarks/packed_decoding.py [MODEL] [--rows 64] [--turns 2]    in float32
 
-Eight rows a prompt, sampled at T = 1; their lengths are 20 tokens and an exponential draw of mean 45, at most 200.
+Eight rows per prompt, sampled at T = 1; lengths are 20 tokens plus an exponential draw of mean 45, at most 200.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
     python benchmarks/ranks.py [--json FILE] [--steps 4] [--engines fsdp2 zero2 zero3]
 
-The same drawn groups are learnt from by one process, by two and four that hold the whole model (ddp), and by two that
-hold parts of it (--engines, by default only fsdp2), all from the same weights. Nothing is sampled, so a difference in
+One process, two and four that hold the whole model (ddp), and two that hold parts of it (--engines, by default only
+fsdp2) learn from the same drawn groups, starting from the same weights. Nothing is sampled, so a difference in
 the last bit cannot change tokens. Then two processes run a normal training. Written and printed:
 
     differences              by number of processes, engine and form of the update, the largest difference from one

@@ -91,7 +91,7 @@ class Stage:
             p for p in repositories.iterdir() if p.is_dir()
         )
         if len(self.repositories) < 3:
-            sys.exit(f"{repositories}: three repositories at the least, as bundles or clones")
+            sys.exit(f"{repositories}: at least three repositories are needed, as bundles or clones")
         self.model = folder / "model"
         make_model(self.model)
         self.project = folder / "project"
@@ -193,7 +193,7 @@ class Stage:
         return ["train", words[1], *own, *name, *TINY, *where, *more]
 
     def _source(self, recipe: Any, made: set[str], found: Rehearsal) -> list[str]:
-        """The replacement for a source that is on the Hub or that a command makes which cannot run here."""
+        """The replacement for a source on the Hub, or for one made by a command that cannot run here."""
         if isinstance(recipe.tasks, list):
             return []
         source = recipe.tasks.source
@@ -234,7 +234,7 @@ class Stage:
 
 
 def write_pairs(path: Path) -> None:
-    """Preferences in the form of `strop build preferences`, in which answers that end in one word passed."""
+    """Preferences in the form of `strop build preferences`; answers that end in a certain word passed."""
     rows = []
     for number in range(40):
         answers = [

@@ -51,7 +51,7 @@ def measure(name: str, policy: Any, rows: int, tokens: int) -> None:
     prompts = [policy.tokenizer.encode(PROMPT.format(i // 8, i // 8)) for i in range(rows)]
     params = SamplingParams(max_tokens=tokens)
     best = (0.0, 0.0)
-    for run in range(3):  # the first warms up that shape; the best of the others counts
+    for run in range(3):  # the first turn warms up that shape; the best of the others counts
         seeds = [run * rows + i for i in range(rows)]
         done, wall, cpu = timed(lambda seeds=seeds: list(answers(policy, prompts, seeds, params)))
         count = sum(len(completion.token_ids) for _, completion in done)

@@ -32,7 +32,7 @@ PATTERNS = (
 
 
 def make(top: Path, files: int) -> None:
-    """A tree of programs of made-up words."""
+    """Writes a tree of programs with made-up words."""
     draw = random.Random(1)
     for number in range(files):
         folder = top / f"p{number % 50:02}" / f"q{number % 7}"

@@ -2,12 +2,12 @@
 
 python benchmarks/teacher.py RECIPE [KEY=VALUE...] --teacher MODEL --work FOLDER -o experiments/controls/NAME.json
 
-A seed is `strop train RECIPE --controls ssd,rft`, then `strop distill RECIPE --teacher MODEL` for as many steps as fit
-into the CPU seconds of the run's steps, which its first two steps tell. What has ended is not run again, and what was
-cut off goes on, so that the same command may be given until all seeds are there. The output keeps every seed that
-ended, of earlier commands too (benchmarks/controls.py); its table is printed. Of a seed that the output has, only what
-is missing is trained, for the CPU seconds that its run took times --pace: how long this machine takes for the work that
-took that one a second.
+For each seed, runs `strop train RECIPE --controls ssd,rft`, then `strop distill RECIPE --teacher MODEL` for as many
+steps as fit into the CPU seconds of the run's steps, estimated from the first two. Finished parts are not run again and
+interrupted ones resume, so the same command can be repeated until all seeds are done. The output keeps every finished
+seed, also those of earlier commands (benchmarks/controls.py); its table is printed. If the output already has a seed,
+only its missing parts are trained, for the CPU seconds of its run times --pace: the seconds that this machine needs for
+one second of work on the earlier machine.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from strop_verify.core.files import write_json
 
 CONTROLS = {"ssd", "rft"}
 FIRST = 2
-"""Steps that tell how long a step with a teacher takes; the first of them also proves how it computes."""
+"""Steps from which the time of a step with a teacher is estimated; the first also runs the check of the fast paths."""
 
 
 def strop(*words: str) -> None:
@@ -41,7 +41,7 @@ def strop(*words: str) -> None:
 
 
 def trained(run: Path, *start: str) -> None:
-    """Trains into a folder, from the start or from the last checkpoint; not at all where it has ended."""
+    """Trains into a folder, from the start or from the last checkpoint; does nothing if the run has finished."""
     if (run / "summary.json").is_file():
         return
     if (run / "checkpoints").is_dir():
@@ -77,7 +77,7 @@ def distilled(run: Path, budget: float, *start: str) -> None:
 
 
 def controlled(name: str, run: Path, budget: float, *own: str) -> None:
-    """Trains a control and evaluates it, in a folder of its own."""
+    """Trains a control and evaluates it, in its own folder."""
     done = run / "controls" / f"{name}.done.json"
     files, settings = ([word for word in own if ("=" in word) is has] for has in (False, True))
     recipe = load_recipe(files, [*settings, f"run.dir={run}"])

@@ -51,7 +51,7 @@ def updates(words: int, size: int, tokens: int) -> tuple[float, float]:
 
 
 def choices(words: int, rows: int) -> tuple[float, float]:
-    """(ours, plain): a token for each row."""
+    """(ours, plain): choosing a token for each row."""
     torch.manual_seed(0)
     logits, draws = (3 * torch.randn(rows, words)).bfloat16(), uniforms(range(rows), 1)[:, 0]
     return (

@@ -1,9 +1,9 @@
-"""An evaluator on strop-verify alone: pass@1 of answers, with how far each pass can be trusted.
+"""An evaluator that needs only strop-verify: pass@1 of answers, and how far each pass can be trusted.
 
     python examples/evaluator.py TASKS.jsonl ANSWERS.jsonl
 
-A line of TASKS is a task (docs/formats.md), one of ANSWERS {"task_id": ..., "answer": CODE}. An *error* is the grader's
-fault: it counts neither way.
+A line of TASKS is a task (docs/formats.md), a line of ANSWERS {"task_id": ..., "answer": CODE}. An *error* is the
+grader's fault: it counts neither as a pass nor as a failure.
 """
 
 import json

@@ -2,10 +2,10 @@
 
 The equations are those of DeepSeekMath (Shao et al. 2024, arXiv 2402.03300), with the changes of DAPO (Yu et al. 2025,
 arXiv 2503.14476) as a second form. Shapes: B rows (answers of all groups), P prompt tokens, T completion tokens,
-G answers a group. Strop's trainer is tested against `loss` and `advantages` below.
+G answers per group. Strop's trainer is tested against `loss` and `advantages` below.
 
-Deviations: (1) the KL term stands inside the token mean, as in eq. 1 of the paper with eq. 2 per token;
-(2) standard deviations are unbiased with 1e-4 added, as in TRL; (3) one update a batch, so that the old policy is the
+Deviations: (1) the KL term is inside the token mean, as in eq. 1 of the paper with eq. 2 per token;
+(2) standard deviations are unbiased with 1e-4 added, as in TRL; (3) one update per batch, so that the old policy is the
 policy itself and the ratio is 1 (its gradient is not).
 """
 
@@ -70,7 +70,7 @@ def loss(
 
 
 def pad(rows: list[list[int]], *, left: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    """(token ids, mask), both (B, longest)."""
+    """Rows padded on the left or on the right: (token ids, mask), both (B, longest)."""
     longest = max(map(len, rows))
     ids, mask = (
         torch.zeros(len(rows), longest, dtype=torch.long),
@@ -86,7 +86,7 @@ def pad(rows: list[list[int]], *, left: bool) -> tuple[torch.Tensor, torch.Tenso
 def sample(
     model: torch.nn.Module, ids_BP: torch.Tensor, mask_BP: torch.Tensor, eos: int, tokens: int
 ) -> list[list[int]]:
-    """One completion a row at temperature 1, up to EOS or `tokens`. Slow and plain: no cache."""
+    """One completion per row at temperature 1, up to EOS or `tokens`. Simple but slow: no cache."""
     ids, mask, done = ids_BP, mask_BP, torch.zeros(len(ids_BP), dtype=torch.bool)
     for _ in range(tokens):
         positions = (mask.cumsum(dim=1) - 1).clamp(min=0)

@@ -1,4 +1,4 @@
-"""A reward of one's own; in a recipe its name is examples/own_reward.py:short."""
+"""A reward of your own; a recipe names it as examples/own_reward.py:short."""
 
 import strop
 

@@ -1,4 +1,4 @@
-"""Plays tasks with a policy that reads a script; put `strop.open_policy(recipe)` in its place for a model."""
+"""Plays tasks with a scripted policy; for a model, use `strop.open_policy(recipe)` instead."""
 
 import strop
 
@@ -6,7 +6,7 @@ tasks = strop.load_tasks("python-functions", limit=3)
 
 
 def answer(prompt: list[int], seed: int, asked: int) -> str:
-    """The reference at first, then nothing of use."""
+    """The reference for the first sample, then useless answers."""
     text = policy.tokenizer.decode(prompt)
     return next(task.reference for task in tasks if task.signature in text) if asked == 0 else "pass"
 

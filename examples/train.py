@@ -1,4 +1,4 @@
-"""Trains as `strop train` does: python examples/train.py [RECIPE.yaml...] [KEY=VALUE...]."""
+"""Trains like `strop train`: python examples/train.py [RECIPE.yaml...] [KEY=VALUE...]."""
 
 import sys
 

@@ -1,9 +1,9 @@
-"""DPO by TRL on what runs have kept: each answer that passed is preferred to each of its task that failed.
+"""DPO with TRL on the rollouts of runs: each passed answer is preferred to each failed answer to its task.
 
     strop build preferences RUN... -o preferences.jsonl --pairs pairs.jsonl
     python examples/trl_dpo.py MODEL pairs.jsonl [STEPS]
 
-A pair's prompt is the task as a chat prompt asks it. Evaluate the result as any model: strop eval -m trl-dpo ...
+A pair's prompt is the task as a chat prompt. Evaluate the result like any model: strop eval trl-dpo ...
 """
 
 import sys

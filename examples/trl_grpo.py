@@ -1,8 +1,8 @@
-"""GRPO by TRL on verdicts of strop-verify, which needs nothing else of Strop: pip install strop-verify trl.
+"""GRPO with TRL on verdicts of strop-verify, without the rest of Strop: pip install strop-verify trl.
 
     python examples/trl_grpo.py MODEL TASKS.jsonl [STEPS]
 
-MODEL is a chat model, a line of TASKS a task (docs/formats.md). A verdict *error* is the grader's fault: None, no zero.
+MODEL is a chat model, a line of TASKS a task (docs/formats.md). A verdict *error* is the grader's fault: None, not 0.
 """
 
 import sys

@@ -1,5 +1,5 @@
-"""mini-swe-agent (pip install mini-swe-agent), unmodified, in the trainer's process: its agent, its model class and its
-prompts' variables are the package's; its commands run in the play's jail. It is imported once, not once for a play.
+"""Runs mini-swe-agent (pip install mini-swe-agent) unmodified in the trainer's process: agent, model class and prompt
+variables are the package's; its commands run in the play's jail. It is imported once instead of once per play.
 
 strop train agent-0.5b examples/agents/mini_swe_agent.yaml
 """
@@ -23,7 +23,7 @@ INSTANCE = (
 
 
 class PlayFolder(LocalEnvironment):
-    """mini-swe-agent's local environment, in the folder of a play."""
+    """mini-swe-agent's local environment in a play's folder."""
 
     def __init__(self, folder: Any) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class PlayFolder(LocalEnvironment):
 
 
 def play(base_url: str, task: Any, workspace: Any) -> None:
-    """Lets it play a task."""
+    """Plays a task with mini-swe-agent."""
     model = LitellmModel(
         model_name="openai/policy",
         model_kwargs={"api_base": base_url, "api_key": "none"},

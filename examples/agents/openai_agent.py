@@ -1,4 +1,4 @@
-"""An agent in twenty lines: asks for the solution, writes it down, runs it, and tells the model what went wrong.
+"""An agent in twenty lines: asks for the solution, saves it, runs it, and tells the model what went wrong.
 
 strop train demo "tasks.environment={type: harness, command: 'python examples/agents/openai_agent.py {task}'}"
 """

@@ -1,4 +1,4 @@
-"""Inspect's agent react (pip install inspect-ai openai) with a shell of its own.
+"""Inspect's agent react (pip install inspect-ai openai) with its own shell tool.
 
 strop harness check "VENV/bin/python examples/agents/with_inspect.py {task}"
 """
@@ -15,13 +15,13 @@ from inspect_ai.tool import tool
 
 @tool
 def shell():
-    """Makes the tool."""
+    """Returns the shell tool."""
 
     async def execute(command: str) -> str:
-        """Runs a command in the folder of the task.
+        """Runs a command in the task's folder.
 
         Args:
-            command: for sh
+            command: the command, for sh
         """
         ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
         return (ran.stdout + ran.stderr)[-4000:] or f"status {ran.returncode}"

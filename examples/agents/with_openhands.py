@@ -1,6 +1,6 @@
 """An agent of the OpenHands SDK (pip install openhands-sdk openhands-tools; Python 3.12 or later) with its file editor.
 
-Its terminal needs a pseudo terminal, which the jail has not.
+Its terminal tool needs a pseudo terminal, which the jail lacks.
 
 strop harness check "VENV/bin/python examples/agents/with_openhands.py {task}"
 """

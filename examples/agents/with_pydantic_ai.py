@@ -1,4 +1,4 @@
-"""An agent of Pydantic AI (pip install "pydantic-ai-slim[openai]") with a shell; openai-chat: asks by chat completions.
+"""An agent of Pydantic AI (pip install "pydantic-ai-slim[openai]") with a shell; openai-chat: uses chat completions.
 
 strop harness check "VENV/bin/python examples/agents/with_pydantic_ai.py {task}"
 """
@@ -17,7 +17,7 @@ agent = Agent(
 
 @agent.tool_plain
 def shell(command: str) -> str:
-    """Runs a command in the folder of the task."""
+    """Runs a command in the task's folder."""
     ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
     return (ran.stdout + ran.stderr)[-4000:] or f"status {ran.returncode}"
 

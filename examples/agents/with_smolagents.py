@@ -1,4 +1,4 @@
-"""An agent of smolagents (pip install "smolagents[openai]") with a shell: each of its turns must be a call.
+"""An agent of smolagents (pip install "smolagents[openai]") with a shell: each of its turns must be a tool call.
 
 strop harness check "VENV/bin/python examples/agents/with_smolagents.py {task}"
 """
@@ -12,10 +12,10 @@ from smolagents import OpenAIModel, ToolCallingAgent, tool
 
 @tool
 def shell(command: str) -> str:
-    """Runs a command in the folder of the task.
+    """Runs a command in the task's folder.
 
     Args:
-        command: for sh
+        command: the command, for sh
     """
     ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
     return (ran.stdout + ran.stderr)[-4000:] or f"status {ran.returncode}"

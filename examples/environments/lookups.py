@@ -1,4 +1,4 @@
-"""Four lookups a turn, side by side: what Python's help says about the words of a first try, before the answer.
+"""Four concurrent lookups in a turn: Python's help on the words of a first try, before the answer.
 
 strop train demo tasks.environment=examples/environments/lookups.py:Lookups
 """
@@ -10,7 +10,7 @@ import strop
 
 
 def look_up(word):
-    """A slow service would be called in just this way: each call has a thread, and decoding goes on."""
+    """Looks a word up. A slow service is called in the same way: each call has a thread, and decoding continues."""
     thing = getattr(builtins, word, None)
     return f"{word}: {(inspect.getdoc(thing) or 'nothing').splitlines()[0]}"
 
@@ -26,12 +26,12 @@ class Lookups:
         return self.opening
 
     def step(self, completion):
-        """The first words are looked up, the second turn is the answer."""
+        """Looks up the first words; the second turn is the answer."""
         if self.asked:
             return strop.Done(self.read(completion.text))
         self.asked, words = True, [*completion.text.split(), *["len", "sum", "min", "max"]]
         return strop.Do(*(strop.Call(look_up, word[:40]) for word in words[: self.calls]))
 
     def result(self, effects, results):
-        """Of several effects, both come as tuples in their order."""
+        """Gets several effects and their results as tuples, in the same order."""
         return strop.Say((strop.Message(role="user", content="\n".join(results)),))

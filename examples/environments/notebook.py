@@ -1,4 +1,4 @@
-"""From a notebook: tasks, reward and environment of the calling process are trained on, without any file.
+"""Trains on tasks, a reward and an environment of the calling process, as in a notebook, without any file.
 
 python examples/environments/notebook.py [RECIPE.yaml...] [KEY=VALUE...]
 """
@@ -9,7 +9,7 @@ import strop
 
 
 class Hint:
-    """Gives the beginning of the reference away, for a `share` of the tasks."""
+    """Shows the beginning of the reference for a `share` of the tasks."""
 
     def __init__(self, task, opening, read, *, share: float = 0.5):
         self.read, self.opening = read, opening

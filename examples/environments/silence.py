@@ -1,4 +1,4 @@
-"""Silence as an action: the policy may say nothing, and a reward alone decides. The tasks' check is `none`.
+"""Silence as an action: the policy may say nothing, and only a reward decides. The tasks' check is `none`.
 
     tasks: {source: "jsonl:edits.jsonl", topics: [], environment: "examples/environments/silence.py:Suggests"}
     rewards: [{name: "examples/environments/silence.py:wanted"}]
@@ -21,12 +21,12 @@ class Suggests:
         return strop.Opening(text=self.task.statement)
 
     def step(self, completion):
-        """Nothing is an answer, too."""
+        """Ends the play; an empty completion is also an answer."""
         return strop.Done(completion.text.partition("\n")[0].strip())
 
 
 def wanted(task, rollout, verdict):
-    """1 for what the person typed next, .5 for silence, 0 for a suggestion in the way."""
+    """1 for what the person typed next, .5 for silence, 0 for any other suggestion."""
     if rollout.answer == task.metadata.get("next", ""):
         return 1.0
     return 0.0 if rollout.answer else 0.5

@@ -1,4 +1,4 @@
-"""Feedback: an answer that fails is put back to the policy with the first failing test, up to `tries` times.
+"""Feedback: after a failed answer the policy gets the first failing test and tries again, up to `tries` times.
 
 strop train demo tasks.environment=examples/environments/try_again.py:TryAgain
 """
@@ -7,7 +7,7 @@ import strop
 
 
 class TryAgain:
-    """Single use: one object is one rollout. Keyword-only parameters are options, which a recipe may set."""
+    """One object is one rollout. Keyword-only parameters are options, which a recipe may set."""
 
     def __init__(self, task, opening, read, *, tries: int = 2):
         self.task, self.opening, self.read, self.left = task, opening, read, tries
@@ -24,7 +24,7 @@ class TryAgain:
         return strop.Do(strop.Verify(self.task, self.answer))
 
     def result(self, effect, verdict):
-        """What follows a verdict."""
+        """Ends the play after a pass; otherwise reports the first failing test."""
         if verdict.passed:
             return strop.Done(self.answer)
         failed = next((test for test in verdict.tests if test.outcome != "passed"), None)

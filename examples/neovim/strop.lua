@@ -1,4 +1,4 @@
--- Suggestions of `strop serve-edits` in Neovim, from 0.7 on. Tab takes what is shown.
+-- Suggestions of `strop serve-edits` in Neovim 0.7 and later. Tab accepts the suggestion.
 --   :lua vim.g.strop_command = { 'strop', 'serve-edits', '--model', 'runs/mine' }
 --   :luafile strop.lua
 local command = vim.g.strop_command or { 'strop', 'serve-edits', '--model', 'smollm2-135m' }

@@ -1,5 +1,5 @@
 // @ts-check
-// Suggestions of `strop serve-edits`, as VS Code's own inline completions. Taking one runs the server's command.
+// Suggestions of `strop serve-edits`, as VS Code's own inline completions. Accepting one runs the server's command.
 const { InlineCompletionItem, languages, workspace } = require('vscode');
 const { LanguageClient } = require('vscode-languageclient/node');
 

@@ -1,4 +1,4 @@
-"""A package that adds one of each to Strop; pyproject.toml names them."""
+"""A package that adds one of each kind to Strop; pyproject.toml names them."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -7,7 +7,7 @@ import strop
 
 
 def coins(count: str) -> Iterator[strop.Task]:
-    """The tasks of `coins:COUNT`; what follows the colon is the argument, "" where there is none."""
+    """The tasks of `coins:COUNT`; the argument is the text after the colon, "" without one."""
     for number in range(int(count or 1)):
         yield strop.Task.model_validate(
             {
@@ -28,7 +28,7 @@ def heads(task: strop.Task, rollout: strop.Rollout, verdict: strop.Verdict) -> f
 
 
 class FirstLine:
-    """The answer is the signature and the first line of what the policy says."""
+    """The answer is the signature and the first line of the policy's message."""
 
     def __init__(self, task: strop.Task, opening: strop.Opening, read: Callable[[str], str]) -> None:
         self.task, self.opening = task, opening
@@ -42,10 +42,10 @@ class FirstLine:
         return strop.Done(f"{self.task.signature}\n    {completion.text.splitlines()[0]}")
 
     def result(self, effect: strop.Verify, verdict: strop.Verdict) -> strop.Done:
-        """Never called: it asks for no effect."""
+        """Never called, since `step` requests no effects."""
         raise NotImplementedError
 
 
 def coin(recipe: Any, *, model: Any, prompts: Any) -> strop.Policy:
-    """A policy that says what `policy.options.side` says; a model of one's own has `submit` and `work`."""
+    """A policy that always answers `policy.options.side`; a policy of your own needs `submit` and `work`."""
     return strop.ScriptedPolicy(lambda prompt, seed, asked: f"return {recipe.policy.options['side']}\n")

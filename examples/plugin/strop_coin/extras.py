@@ -42,7 +42,7 @@ def build_coins(output: Path, count: Annotated[int, Option(help="tasks to make")
 
 
 class KeepHeads(Step[Section]):
-    """A step of a curation pipeline: tasks whose coin shows 1."""
+    """A step of a curation pipeline: keeps tasks whose coin shows 1."""
 
     def run(self, read: Read, context: Context) -> Iterator[strop.Task | Dropped]:
         """See `Step.run`."""
@@ -67,7 +67,7 @@ LONGEST = Selector(_longest, about="The longest answer.")
 
 
 class FlipCheck(CheckBase):
-    """A kind of check: the answer is the side that a coin shows."""
+    """A kind of check: the answer names the side that a coin shows."""
 
     judges_edits = False
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "flip"}
@@ -80,15 +80,15 @@ class FlipCheck(CheckBase):
 
 
 class FlipToolchain:
-    """Judges it; nothing is run. One that runs answers does so in `strop_verify.sandbox`."""
+    """Judges that check without running anything. A toolchain that runs answers does so in `strop_verify.sandbox`."""
 
     batch = 1
 
     def __init__(self, settings: object) -> None:
-        """`settings` are the limits and the jail, which it does not need."""
+        """`settings` has the limits and the jail, which this toolchain does not need."""
 
     def judge(self, jobs: Sequence[tuple[strop.Task, str]]) -> list[strop.Verdict]:
-        """One verdict a job."""
+        """One verdict per job."""
         return [self._verdict(task.check.only(FlipCheck), answer) for task, answer in jobs]
 
     def _verdict(self, check: FlipCheck, answer: str) -> strop.Verdict:
@@ -98,4 +98,4 @@ class FlipToolchain:
         return strop.Verdict(outcome=outcome, stages=[Stage(name="test", passed=right)], tests=[test])
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Has nothing to close."""
