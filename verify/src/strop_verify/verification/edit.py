@@ -1,7 +1,7 @@
-"""`EditToolchain`: answers that are edits. The edit is applied to the task's files, then the result is judged.
+"""`EditToolchain`: judges answers that are edits. It applies the edit to the task's files and judges the result.
 
 The judge is the task's own check (`EditCheck.judge`) on that check's toolchain: it gets the file at `path`, or all
-files if it runs a project's tests. Without a judge the files must equal the oracle's, character by character.
+files if it runs a project's tests. Without a judge, the files must equal the oracle's, character by character.
 
 Stage "build": the edit was read and applied (and the judge's own build stage passed). An answer without an edit is *no
 answer*. One that cannot be read or applied, or changes a file that the judge does not look at, is *failed*, with the
@@ -24,7 +24,7 @@ from strop_verify.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop_verify.verification.verifier import error_verdict
 
 MAX_ANSWER = 1 << 21
-"""Most characters of an answer; a longer one is *failed*."""
+"""Maximum characters of an answer; a longer one is *failed*."""
 
 
 class EditToolchain:
@@ -163,7 +163,7 @@ def _in_project(
 
 
 def refused(outcome: Outcome, detail: str, began: float) -> Verdict:
-    """The verdict on an answer that is not run. `began`: by `time.monotonic`."""
+    """The verdict on an answer that is not run. `began`: start, in the time of `time.monotonic`."""
     seconds, detail = time.monotonic() - began, " ".join(detail.split())
     stage = Stage(name="build", passed=False, seconds=seconds, output=detail)
     return Verdict(outcome=outcome, stages=[stage], detail=detail, seconds=seconds)

@@ -24,11 +24,11 @@ from strop_verify.verification.python.child import (
 from strop_verify.verification.python.wire import FrameReader, frame
 
 _TESTER_SECONDS = 1.0
-"""Most wall seconds for a tester to notice that its candidate was killed, before it is killed too."""
+"""Maximum wall seconds for a tester to notice that its candidate was killed, before it is killed too."""
 _PAST = 0.25
-"""How many of them may lie past the job's limit."""
+"""How many of these seconds may lie past the job's limit."""
 _LEAST = 0.1
-"""Least wall seconds that it has."""
+"""Minimum wall seconds that the tester gets."""
 
 
 class TesterReport:

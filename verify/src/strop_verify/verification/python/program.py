@@ -86,7 +86,7 @@ def _main_module(path: str, code: str) -> types.ModuleType:
 
 
 def _run(compiled: types.CodeType, names: dict[str, Any], describe: Describe) -> tuple[int, list[str] | None]:
-    """The status, and the description of an uncaught exception, to which no reference is left."""
+    """The status, and the description of an uncaught exception; keeps no reference to the exception."""
     try:
         exec(compiled, names)
     except SystemExit as stop:

@@ -1,9 +1,9 @@
 """Whether two lists hold the same items in any order. Runs in the trainer's process, on trees of hostile values.
 
-Only the outermost list or tuple is unordered; items match as in `verification.python.compare`. Results with another
-number of parts than the expected value are refused by counting, so the expected value bounds the work. Without
-tolerance, items become text keys and are counted, in linear time. With it, items that differ only in their numbers are
-paired by a maximum matching, since "close" is not transitive; more than 200 such items, in the order of their numbers.
+Only the outermost list or tuple is unordered; items match as in `verification.python.compare`. Results that do not have
+as many parts as the expected value are refused by counting, so the expected value bounds the work. Without tolerance,
+items become text keys and are counted, in linear time. With it, items that differ only in their numbers are paired by a
+maximum matching, since "close" is not transitive; more than 200 such items are paired in the order of their numbers.
 """
 
 import json
