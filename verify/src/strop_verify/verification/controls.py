@@ -19,9 +19,9 @@ from typing import Generic, TypeVar
 from strop_verify.core.verdict import Outcome, TestResult
 
 SECOND_LOOK_LIMITS = 4
-"""Time limit, in multiples of the wall limit, for all altered runs of an answer and for each run of a reference."""
+"""Time limit as a multiple of the wall limit: for an answer's altered runs together, and for each reference run."""
 ENDLESS = 3
-"""Runs of a reference that may time out before no more are started."""
+"""Number of a reference's runs that may time out; after that no more are started."""
 Ran = TypeVar("Ran")
 Found = TypeVar("Found")
 Results = Mapping[str, TestResult]

@@ -170,7 +170,7 @@ def refused(outcome: Outcome, detail: str, began: float) -> Verdict:
 
 
 def _applied(verdict: Verdict, seconds: float) -> Verdict:
-    """The judge's verdict as that of the edit, which took `seconds` to apply."""
+    """Turns the judge's verdict into the verdict on the edit, which took `seconds` to apply."""
     stages = verdict.stages
     if verdict.scored and verdict.stage("build") is None:
         stages = [Stage(name="build", passed=True, seconds=seconds), *stages]

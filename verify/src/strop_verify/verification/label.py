@@ -46,7 +46,7 @@ class ComparingToolchain:
 
 
 def label_of(answer: str, choices: Sequence[str]) -> tuple[str | None, str]:
-    """(the choice that an answer names, "") or (None, why it names none), by the rule above.
+    """Returns (the choice that an answer names, "") or (None, why it names none), by the rule above.
 
     Raises VerificationError for fewer than two choices, empty ones, or ones that differ only in case and zeros.
     """

@@ -3,9 +3,9 @@
 In two processes (`verification.python`), answer and tests exchange values. Test code may do more: patch a library, read
 a docstring or a log, compare with `is`, change what it passed. So
 
-- an answer is judged in one process if the task's reference fails in two or, without a reference, the test code
-  visibly needs it; an answer that fails in two processes because an object does not cross can pass with the nearest
-  plain value, if it also passes unchanged in one process;
+- an answer is judged in one process if the reference fails in two or, without one, the test code visibly needs that;
+- an answer that fails in two processes because an object does not cross can pass with the nearest plain value, if it
+  also passes unchanged in one process;
 - an answer that passes in two processes must also pass in one if the tests can tell an object from a copy
   (`beyond_values`; a suite always can) and the reference, if any, passes there.
 

@@ -67,7 +67,7 @@ class VerificationActor:
         return {"node": socket.gethostname(), "fault": fault, **release()}
 
     def judge(self, jobs: list[tuple[str, str]]) -> list[str]:
-        """Verdicts as JSON, for pairs of (task as JSON, answer)."""
+        """Judges pairs of (task as JSON, answer); returns the verdicts as JSON."""
         pool = self._open()
         futures = [pool.submit(task_of(text), answer) for text, answer in jobs]
         return [writable(future.result())[1] for future in futures]
@@ -160,7 +160,7 @@ class RayVerifier(QueuedVerifier):
             free = int(ray.available_resources().get("CPU", 0))
             raise UserError(
                 f"no verification worker started on the Ray cluster within {START_SECONDS:g} s: each needs {cpus} free "
-                f"CPUs on one node, and {free} are free in all; free some, or lower verifier.cpus"
+                f"CPUs on one node, and {free} are free in total; free some, or lower verifier.cpus"
             )
 
     def _serve(self, number: int) -> None:

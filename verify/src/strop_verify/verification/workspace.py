@@ -1,11 +1,11 @@
 """`WorkspaceToolchain`: judges a diff of a repository in a container image by the repository's tests in that image.
 
 For rows of SWE-bench and similar sets. The repository is the image's work directory, else /testbed. As in SWE-bench's
-harness, the answer is applied, then the row's diff of tests, and pytest runs the files of the tests that the row names,
+harness, the answer is applied, then the row's test patch, and pytest runs the files of the tests that the row names,
 with the Python of conda's environment `testbed` if there is one. Every named test must be reported as passed.
 
 1. The answer's changes to tests, to their settings and to files that Python runs on start-up do not count, unless the
-   known answer changes the same files. Nor do changes to files of the diff of tests.
+   known answer changes the same files. Nor do changes to files of the test patch.
 2. SWE-bench cuts test names at the first space; such a name stands for all tests that begin with it.
 3. Nothing is rebuilt. Test names that are not pytest's, such as Django's, and other languages are an *error*.
 4. SWE-smith: `metadata["bug_patch"]` is applied first.
@@ -70,7 +70,7 @@ class _Heard:
     forged: bool = False
 
     def outcome(self, name: str) -> Outcome | None:
-        """A test's outcome, None if not reported. A name may also be the part before the space of several tests."""
+        """A test's outcome, None if not reported. A name cut at a space stands for all tests that begin with it."""
         names = [name] if name in self.phases else [one for one in self.phases if one.split()[0] == name]
         passed = [self._passed(self.phases[one]) for one in names]
         return (Outcome.PASSED if all(passed) else Outcome.FAILED) if passed else None

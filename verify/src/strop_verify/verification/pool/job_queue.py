@@ -44,7 +44,7 @@ class Job:
     toolchain: str
     client: str
     digests: tuple[bytes, bytes] | None
-    """Of task and answer; None = neither cached nor shared."""
+    """Digests of task and answer; None = neither cached nor shared."""
     future: "Future[Verdict]" = field(default_factory=Future)
     key: Key | None = None
     """Set when it starts; from then on others may join its run."""
@@ -324,7 +324,7 @@ class PerTask(Generic[_Made]):
     def __init__(self, make: Callable[[Task], _Made], most: int = 512) -> None:
         self._make = make
         self._known = LastUsed[int, tuple[Task, _Made]](most)
-        """By id; holds the task, so its id cannot become another's."""
+        """By `id`; keeps the task alive, so that no other task gets its id."""
 
     def __call__(self, task: Task) -> _Made:
         """The cached or new result. Raises what `make` raises."""

@@ -12,7 +12,7 @@ from strop_verify.verification.project.syntax_of_tests import called, compared_o
 
 
 def asserts(statement: ast.stmt) -> bool:
-    """Whether it is an assertion: the statement, or a call of something named assert..."""
+    """Whether the statement is an assertion: `assert`, or a call of something named assert..."""
     return isinstance(statement, ast.Assert) or called(getattr(statement, "value", None)).startswith("assert")
 
 

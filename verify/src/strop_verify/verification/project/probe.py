@@ -129,7 +129,7 @@ class Project:
         }
 
     def look(self, seed: int, tell: Tell = _silent) -> bool:
-        """Records in `self.reached` what some more tests call; False when all have been run. Python only.
+        """Records in `self.reached` what the next tests call; False when all have been run. Python only.
 
         The tests run in parts that `seed` shuffles, `WAVE` parts per call: the same on every machine.
         Raises UserError when there is no test.

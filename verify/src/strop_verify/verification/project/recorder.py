@@ -234,7 +234,7 @@ class Reach:
             nonlocal left
             left -= 1
             if not left:
-                raise Overdue("calls too much")
+                raise Overdue("makes too many calls")
             code = frame.f_code
             key = id(code)
             if key in calls:
@@ -272,7 +272,7 @@ def _lines(code: types.CodeType) -> Iterator[int]:
 class Guard:
     """Detects changes of the test machinery since its creation: pytest, pluggy, unittest, builtins.
 
-    It shares the process with the code that it watches, so it stops only the cheap attacks.
+    It shares the process with the code that it watches, so it stops only simple attacks.
     """
 
     def __init__(self) -> None:

@@ -139,7 +139,7 @@ def let_finish(report: TesterReport, channel: socket.socket, pump: Pump) -> None
 
 
 def stopped(report: TesterReport, output: Capture, pump: Pump, end: ExitStatus) -> tuple[Outcome, str]:
-    """Why the tests did not finish. Raises WorkerDied or VerificationError when we failed."""
+    """Why the tests did not finish. Raises WorkerDied or VerificationError if the answer is not to blame."""
     if report.broken and not pump.expired:
         if not report.broken.startswith("test code"):
             raise WorkerDied(report.broken)

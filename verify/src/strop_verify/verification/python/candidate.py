@@ -150,7 +150,7 @@ class Functions(StandIns):
     def _called(
         self, number: int, args: list[Any], kwargs: dict[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
-        """The result in a list, or none and the reply's fields for an exception. Raises Unencodable."""
+        """The result in a list; for an exception, an empty list and the reply's fields. Raises Unencodable."""
         try:
             function = self.given[number]
             if type(function) is _Method:

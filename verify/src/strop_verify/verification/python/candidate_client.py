@@ -277,7 +277,7 @@ def described(description: Any) -> list[str]:
 
 
 def _exception(parts: Any) -> BaseException:
-    """The exception that a candidate reports; for a class of the answer's own, of a local class with the same name.
+    """The exception that a candidate reports; if the answer defines its class, a local class of that name replaces it.
 
     None of the answer's exceptions can end the tests or one of their loops. Raises Malformed.
     """

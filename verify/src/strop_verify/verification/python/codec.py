@@ -35,7 +35,7 @@ from typing import Any, ClassVar
 MAX_DEPTH = 100
 """Maximum nesting of containers that crosses."""
 MAX_NODES = 1 << 21
-"""Maximum number of values in one value; shared ones count each time."""
+"""Maximum number of nested values in one value; shared ones count each time."""
 PACKED = 16
 """Minimum number of ints that are packed."""
 
@@ -96,7 +96,7 @@ class Encoder:
         return bytes(self.out)
 
     def beyond(self, value: Any, why: str, depth: int) -> None:
-        """Writes a value that has no form here, in a subclass. Raises Unencodable."""
+        """Writes a value that has no form here; only subclasses can. Raises Unencodable."""
         raise Unencodable(why)
 
     def tag(self, parts: Collection[Any], depth: int) -> None:

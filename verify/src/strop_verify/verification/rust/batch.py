@@ -3,7 +3,7 @@
 1. clippy over one crate with all answers as modules. An answer with an error does not build: it is dropped, and the
    rest is compiled again. Denied lints do not end a compilation (see diagnostics.py).
 2. One test program of those that build. An answer whose tests do not compile is dropped, and the rest is compiled
-   again. For answers with integration tests first a library of the answers, as cargo does, then the tests as a second
+   again. Answers with integration tests are first compiled as a library, as cargo does, then their tests as a second
    crate.
 3. One library of the answers that step 2 dropped or that have a lint found only in code generation: do they build?
 4. One jailed process per answer for its tests.

@@ -77,7 +77,7 @@ class RustAnswer:
 
     @property
     def trust(self) -> Trust:
-        """How separate from the answer the tests of a pass are."""
+        """How well the tests of a pass are separated from the answer."""
         if self.calls is not None:
             return "value"
         return "typed" if self.trusted is not None and self.task.reference else "same-process"

@@ -45,7 +45,7 @@ class CompiledCrates:
     externs: Mapping[str, str] = field(default_factory=dict)
     """Files of the offered crates, by their name in code."""
     names: frozenset[str] = frozenset()
-    """Names of all crates in `files`, with which paths of their types start."""
+    """Names of all crates in `files`; the paths of their types start with these."""
     missing: Mapping[str, str] = field(default_factory=dict)
     """Why a crate cannot be used, by its name in code."""
     constructors: int = 0

@@ -49,7 +49,7 @@ def leaves(root: Node) -> list[Node]:
 
 
 def defined(text: str) -> set[str]:
-    """Names that a text defines, or imports by name."""
+    """Names that a text defines or imports by name."""
     found: set[str] = set()
     for node in walk(parse(text)):
         if node.type.endswith("_item") or node.type == "macro_definition":

@@ -1,4 +1,4 @@
-"""Decides by the faults that an answer's own tests notice whether these tests count."""
+"""Decides whether an answer's own tests count, by the faults that they notice."""
 
 from collections.abc import Callable, Mapping, Sequence
 

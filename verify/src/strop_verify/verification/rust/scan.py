@@ -1,6 +1,6 @@
 """Reads from the parse tree of an answer's text how the answer must be built.
 
-Nothing here decides a verdict by itself: a scan selects the way (sharing a crate, or alone), names the types with
+Nothing here decides a verdict by itself: a scan chooses the way (sharing a crate, or alone), names the types with
 hand-written equality, and finds what strict mode refuses. It takes linear time and never runs the text.
 
 A separate lexer (`balanced`) checks whether brackets, quotes and comments are closed: if not, rustc stops at the file

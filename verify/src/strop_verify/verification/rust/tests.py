@@ -243,7 +243,7 @@ class StrictRunner:
             case.detail = reason or f"{len(missing)} of {len(ran)} tests did not pass: {first}"
 
     def _fault(self, case: RustAnswer, names: list[tuple[str, bool]], prefix: str) -> str:
-        """Why these tests do not count, or nothing."""
+        """Why these tests do not count; empty if they do."""
         from strop_verify.verification.strength import own_tests_hold
 
         if case.trusted is not None:

@@ -63,7 +63,7 @@ class SuiteCalls:
             self._note(hashlib.sha256(data).hexdigest()[:8])
 
     def came(self, number: int) -> None:
-        """Records which object of the answer arrived: `is`, and `==` of lists, tell a known object from a new one."""
+        """Records which object of the answer arrived: for `is`, and `==` of lists, a known one equals itself."""
         if not self.noting:
             self.said = self.said or ["came"]
             return

@@ -7,8 +7,8 @@ exception class, or None for another class}; later by its number alone. A plain 
 number of its class, under the tag "tuple".
 
 Takes {"i", "op", "h", ...} (get, set, del, call, do: see OPERATIONS) and answers {"i", "v" or "x", "o", "e"}: value or
-exception, and what was printed. A function of the tests that is called sends {"cb": number, "a", "k"} and waits for
-{"r"} or {"x"}, meanwhile serving further requests. Values are fields of bytes.
+exception, and what was printed. A call of a function of the tests sends {"cb": number, "a", "k"} and waits for {"r"} or
+{"x"}, serving further requests meanwhile. Values are fields of bytes.
 """
 
 import copy

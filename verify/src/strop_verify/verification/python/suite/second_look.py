@@ -37,7 +37,7 @@ FEWEST = 3
 RUNS = 48
 """Maximum runs of a reference."""
 _ENOUGH = 4
-"""Number of a test's calls beyond which only the last before each of its objects' values are altered."""
+"""Calls to try per test: the last before each value and, if these are fewer than this, first ones too."""
 
 
 @dataclass(frozen=True)
