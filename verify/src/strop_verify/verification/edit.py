@@ -43,7 +43,7 @@ class EditToolchain:
         self.version: str = getattr(usual, "version", "")
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict per job; jobs of one judge run together. Raises WorkerDied when a process of ours broke."""
+        """One verdict per job; jobs of one judge run together. Raises WorkerDied if one of our processes broke."""
         verdicts: list[Verdict] = []
         waiting: dict[str, list[tuple[int, Task, str, float]]] = defaultdict(list)
         for number, (task, answer) in enumerate(jobs):

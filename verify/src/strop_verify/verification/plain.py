@@ -118,7 +118,7 @@ class PythonVerifier:
         """Findings about references, by digest of the task and the question."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict per job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
+        """One verdict per job. Raises WorkerDied if one of our processes broke, VerificationError for a bad task."""
         return [self._judge(task, answer) for task, answer in jobs]
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ class OpenVerifier(ABC):
     def submit(
         self, task: Task, answer: str, *, client: str = "", timeout: float | None = None
     ) -> "Future[Verdict]":
-        """Starts verification. The future never raises: a failure of ours is outcome *error*.
+        """Starts verification. The future never raises: our own failures have outcome *error*.
 
         `client`: who asks; clients take turns. Blocks while too many answers wait, for at most `timeout` seconds (None:
         no limit), then raises PoolBusy. Must not be called from a future's callback.

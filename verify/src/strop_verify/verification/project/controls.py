@@ -205,7 +205,7 @@ def _told(run: ProjectRun, controls: ControlTests, *, broke_off: bool) -> list[s
 
 def _forged(run: ProjectRun, test: str) -> ProjectRun:
     word = "was not reported" if test not in run.results else "ended the wrong way"
-    return _stopped(run, f"a test of ours {word}: the tests' results were forged")
+    return _stopped(run, f"a canary or control test {word}: the tests' results were forged")
 
 
 def _stopped(run: ProjectRun, cause: str) -> ProjectRun:

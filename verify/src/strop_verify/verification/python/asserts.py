@@ -94,7 +94,7 @@ def run_asserts(
     """Judges one candidate with the tester, which is closed if it does not finish by itself.
 
     `changes`: whether changes that calls make to their arguments reach the tests. `near`: whether plain values replace
-    objects that do not cross. Raises WorkerDied if a process of ours broke, VerificationError if the test code did.
+    objects that do not cross. Raises WorkerDied if our own process broke, VerificationError if the test code did.
     """
     output, pump = Capture(limits.output_bytes), Pump(limits)
     report = TesterReport(lambda pid: pump.watch(pid, fresh=True))

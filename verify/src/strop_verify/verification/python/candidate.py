@@ -237,7 +237,7 @@ def _line(error: BaseException) -> int:
 
 
 def _describe(error: BaseException) -> list[str]:
-    """[nearest builtin class, text]; the text names the class if it is the answer's own."""
+    """[nearest builtin class, text]; the text names the class if the answer defines it."""
     names = [c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins"]
     known = next((n for n in names if isinstance(getattr(builtins, n, None), type)), "Exception")
     try:

@@ -106,7 +106,7 @@ class CandidateClient:
         raise NotImplementedError
 
     def fault(self, cause: str) -> None:
-        """Notes that the running test cannot pass."""
+        """Records that the running test cannot pass."""
         raise NotImplementedError
 
     def write(self, message: dict[str, Any]) -> None:
@@ -206,7 +206,7 @@ class Candidate(CandidateClient):
         return result
 
     def fault(self, cause: str) -> None:
-        """Notes that the running test cannot pass."""
+        """Records that the running test cannot pass."""
         self.unencodable = self.unencodable or cause
 
     def encode(self, value: Any) -> bytes:

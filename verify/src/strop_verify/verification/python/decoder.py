@@ -59,7 +59,7 @@ class Unbuilt:
 
     kind: str
     items: list[Any]
-    """Of a dict, keys and values in turn."""
+    """The items; for a dict, keys and values in turn."""
 
     @property
     def pairs(self) -> Iterator[tuple[Any, Any]]:

@@ -58,7 +58,7 @@ class PythonToolchain:
         """Findings about references: `_remembered`."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict per job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
+        """One verdict per job. Raises WorkerDied if one of our processes broke, VerificationError for a bad task."""
         return [self.judged(task, answer)[0] for task, answer in jobs]
 
     def judged(self, task: Task, answer: str, *, near: bool = False) -> tuple[Verdict, bool]:

@@ -67,7 +67,7 @@ def _pair(expected: list[Any], items: list[Any], tolerance: float) -> bool:
 
 
 def _perfect(fits: Sequence[Sequence[int]]) -> bool:
-    """Whether each row of `fits` (the columns that it may take) can get a column of its own; by augmenting paths."""
+    """Whether each row of `fits` (the columns that it may take) can get a different column; by augmenting paths."""
     owner: dict[int, int] = {}
 
     def place(row: int, seen: set[int]) -> bool:

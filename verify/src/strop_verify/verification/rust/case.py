@@ -28,7 +28,7 @@ class RustAnswer:
     answer: str
     scan: Scan
     trusted: Trusted | None
-    """Rewritten tests (strict mode); None in cargo mode and for answers with tests of their own."""
+    """Rewritten tests (strict mode); None in cargo mode and for answers with their own tests."""
     module: str = field(default_factory=lambda: f"zq{secrets.token_hex(6)}")
     """Name of the answer's module in a shared crate; random, so that no answer calls another's functions."""
     calls: ValueCalls | None = None

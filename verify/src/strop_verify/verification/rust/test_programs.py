@@ -195,7 +195,7 @@ class Testers:
             names = tuple(row for row in rows if row[0].startswith(prefix))
             if names and 33 * len(names) < _MOST_TOKENS:
                 self._known[_key(case)] = ApartTests(program, prefix, names)
-        for case in alone:  # another task's tests may be to blame
+        for case in alone:  # another task's tests may have caused it
             self._compile([case])
 
 

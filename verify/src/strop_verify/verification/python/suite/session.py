@@ -62,7 +62,7 @@ class Session(CandidateClient):
         return any(not isinstance(self.proxies[number], type) for number in others)
 
     def fault(self, cause: str) -> None:
-        """Notes that the running test cannot pass."""
+        """Records a breach, so that the running test cannot pass."""
         self.faults.append(cause[:300])
 
     def ask(self, operation: str, number: int, *args: Any, name: str = "", kwargs: Any = None) -> Any:
