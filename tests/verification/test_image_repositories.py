@@ -165,7 +165,7 @@ def test_what_cannot_be_judged_is_an_error_by_name(task, judge, store, tmp_path)
     layout(tmp_path / "bare", [tar_of(programs()), tar_of(files)])
     for fields, cause in {
         ("failing", "test_it (shop.tests.Cart)"): "is not a pytest test",
-        ("image", "team/cart:1"): "named without its place",
+        ("image", "team/cart:1"): "has no location",
         ("image", ""): "names none",
         ("image", f"oci:{tmp_path}/bare"): "reports no test",
         ("image", f"oci:{store}/gone"): "there is no such folder",

@@ -241,7 +241,7 @@ def test_another_or_no_snapshot_is_an_error(
     snapshot: tuple[str, str], toolchain: ProjectToolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check = ProjectCheck(project=snapshot[0], digest="0" * 32, failing=SPANS)
-    with pytest.raises(VerificationError, match="is another one"):
+    with pytest.raises(VerificationError, match="does not match the task"):
         toolchain.judge([(Task(statement="s", check=check), "")])
     gone = ProjectCheck(project="/nowhere/calc.project.tar.gz", digest=snapshot[1], failing=SPANS)
     with pytest.raises(VerificationError, match="STROP_PROJECTS"):
@@ -310,7 +310,7 @@ def test_files_of_tests_that_are_rarely_written(toolchain: ProjectToolchain, tes
         (lambda text: text[:-40], "cannot be read|not base64"),
         (lambda text: "@" + text, "not base64"),
         (lambda text: base64.b64encode(b"nothing").decode(), "cannot be read"),
-        (lambda text: data_uri({"a.py": b""}).removeprefix(DATA), "is another one"),
+        (lambda text: data_uri({"a.py": b""}).removeprefix(DATA), "does not match the task"),
         (lambda text: data_uri({"../a.py": b""}).removeprefix(DATA), "cannot be read"),
         (
             lambda text: data_uri({f"{n}.txt": bytes(MAX_FILE_BYTES) for n in range(13)}).removeprefix(DATA),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["open_configured", "open_on_ray", "open_remote", "open_verifier"]
 
 MOST_WORKERS = 16
-"""Most workers started when no number is given."""
+"""Maximum number of workers started when no number is given."""
 
 
 def open_verifier(

@@ -1,7 +1,7 @@
-"""Test code of kind `asserts` as a pytest file with one test, beside the answer's module.
+"""Turns test code of kind `asserts` into a pytest file with one test, beside the answer's module.
 
 Its statements become the body of a function, so that control tests (`verification.project.control_tests`) see them; the
-names that they bind are global, as in a program. Code that a function cannot hold (`from x import *`) goes to `exec`.
+names that they bind are global, as in a program. Code that a function cannot hold (`from x import *`) runs in `exec`.
 """
 
 import ast
@@ -50,7 +50,7 @@ def files_of(check: AssertsCheck) -> dict[str, str]:
 
 
 def _as_function(code: str, head: str) -> str:
-    """The file's text; empty if the code cannot stand in a function."""
+    """The file's text; empty if the code cannot be the body of a function."""
     try:
         tree, file = ast.parse(code), ast.parse(head)
         function = next(one for one in file.body if isinstance(one, ast.FunctionDef))

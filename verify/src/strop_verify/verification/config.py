@@ -21,21 +21,21 @@ class SandboxConfig(Section):
     """Container image used as the root of the jails of plays and of terminal tasks without an image of their own:
     oci:FOLDER or oci:TAR, with :TAG to choose one of several (docs/neighbours.md). Empty: this machine's programs."""
     require: list[str] = Field(default=[])
-    """Layers without which nothing runs: landlock, seccomp, namespaces, cgroup, ... as `strop doctor` lists them."""
+    """Layers that the jail must have: landlock, seccomp, namespaces, cgroup, ... as `strop doctor` lists them."""
     workers: int | None = Field(default=None, ge=1)
     """Answers judged at a time; null: one per CPU core, at most 16."""
     cpu_seconds: float = Field(default=5.0, gt=0)
-    """CPU time of one answer, in seconds."""
+    """CPU time limit per answer, in seconds."""
     wall_seconds: float = Field(default=10.0, gt=0)
-    """Wall time of one answer, in seconds."""
+    """Wall time limit per answer, in seconds."""
     memory_mb: int = Field(default=512, ge=16)
-    """Memory of one answer, in MiB."""
+    """Memory limit per answer, in MiB."""
     rust_verdict: Literal["strict", "cargo"] = "strict"
     """strict: passes cannot be forged; cargo: the results of cargo build, clippy and test, which answers can forge."""
     rust_vendor: str | None = None
     """Folder of vendored crates that Rust answers may use."""
     trust: Trust = "same-process"
-    """Least trust required of a pass: value, typed or same-process (docs/verification.md); with less it is *failed*."""
+    """Minimum trust of a pass: value, typed or same-process (docs/verification.md); with less it is *failed*."""
 
     @model_validator(mode="before")
     @classmethod
@@ -52,7 +52,7 @@ class SandboxConfig(Section):
         return {key: given for key, given in value.items() if key != "verifier_urls"}
 
     def complaints(self) -> Iterator[Complaint]:
-        """The wall limit is not below the CPU limit; a root is an image."""
+        """Checks that the wall limit is not below the CPU limit and that the root is an image."""
         if self.root and not self.root.startswith("oci:"):
             yield "root", f"{self.root!r} is not an image; name one as oci:FOLDER or oci:TAR"
         if self.wall_seconds < self.cpu_seconds:
@@ -63,31 +63,31 @@ class SandboxConfig(Section):
 
 
 class LocalVerifierConfig(Section):
-    """This machine judges."""
+    """Judges on this machine."""
 
     engine: Literal["local"] = "local"
-    """Who judges."""
+    """Selects a verifier on this machine."""
 
 
 class ServerVerifierConfig(Section):
-    """Another machine judges, running `strop serve-verifier`; the token is read from STROP_VERIFIER_TOKEN."""
+    """Judges on another machine, which runs `strop serve-verifier`; the token is read from STROP_VERIFIER_TOKEN."""
 
     engine: Literal["server"] = "server"
-    """Who judges."""
+    """Selects a verifier over HTTP."""
     url: str = Field(min_length=1)
-    """Its address, such as http://cpu-1:8765, or a file that will contain it."""
+    """The server's address, such as http://cpu-1:8765, or a file that will contain it."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """The address is a URL or a path."""
+        """Checks that the address is a URL or a path."""
         if not self.url.startswith(("http://", "https://")) and "/" not in self.url:
             yield "url", f"{self.url!r} is not a URL; it must start with http:// or https://"
 
 
 class RayVerifierConfig(Section):
-    """Actors on the nodes of a Ray cluster judge (docs/verify.md)."""
+    """Judges with actors on the nodes of a Ray cluster (docs/verify.md)."""
 
     engine: Literal["ray"] = "ray"
-    """Who judges."""
+    """Selects a verifier on a Ray cluster."""
     address: str | None = Field(default="auto", min_length=1)
     """The cluster: auto (the one that this node belongs to), HOST:PORT, or a file that will contain it. null starts one
     on this machine alone. A process that has already joined a cluster uses that one."""

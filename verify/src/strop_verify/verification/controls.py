@@ -1,12 +1,12 @@
 """Controls: the tests of a pass are run again with something altered, to see whether the pass was earned.
 
-Altered tests must change their result, unaltered ones must not. If not, the answer's objects equal anything, or it
-changes what a test expects, or reports what did not happen. What is altered is drawn with a secret (`secret_rng`), so
-that no answer can tell the runs apart. An alteration counts only if it also changes the result of a yardstick: the
+Altered tests must change their result, unaltered ones must not. Otherwise the answer's objects equal anything, or it
+changes what a test expects, or reports what did not happen. What to alter is drawn with a secret (`secret_rng`), so
+that no answer can tell the runs apart. An alteration counts only if it also changes the result of a baseline: the
 task's reference, or the project without the edit.
 
-    python.suite.second_look.SuiteControls  plain values of a call of a suite; what objects say must differ
-    rust.second_look.LiteralControls        a literal of a Rust test; what objects compare must differ
+    python.suite.second_look.SuiteControls  plain values in a call of a suite; what objects return must differ
+    rust.second_look.LiteralControls        a literal of a Rust test; how objects compare must differ
     project.controls.PytestControls         what a project's tests expect, in their text (`control_tests`)
     project.controls.CargoControls          the same in Rust (`rust_control_tests`)
 """
@@ -19,13 +19,13 @@ from typing import Generic, TypeVar
 from strop_verify.core.verdict import Outcome, TestResult
 
 SECOND_LOOK_LIMITS = 4
-"""Time limit in wall limits: for all altered runs of an answer together, and for each run of a reference."""
+"""Time limit as a multiple of the wall limit: for an answer's altered runs together, and for each reference run."""
 ENDLESS = 3
-"""Runs of a reference that may time out before no more are started."""
+"""Number of a reference's runs that may time out; after that no more are started."""
 Ran = TypeVar("Ran")
 Found = TypeVar("Found")
 Results = Mapping[str, TestResult]
-"""By test id."""
+"""Results by test id."""
 
 
 class Controls(ABC, Generic[Ran, Found]):
@@ -33,27 +33,27 @@ class Controls(ABC, Generic[Ran, Found]):
 
     @abstractmethod
     def confirm(self, first: Ran) -> Found:
-        """The finding about a run that passed."""
+        """The finding about `first`, a run that passed."""
 
 
 @dataclass
 class ControlTests:
-    """Control tests, in files of their own or in place of a project's."""
+    """Control tests, in separate files or in place of a project's."""
 
     files: dict[str, str] = field(default_factory=dict)
     """Text by path."""
     must: dict[str, bool] = field(default_factory=dict)
     """Whether each control must pass."""
     of: dict[str, str] = field(default_factory=dict)
-    """By control, the test that it is made from, or another label that is the same in every draw."""
+    """The test that each control is made from, or another label that is the same in every draw."""
 
     def add(self, control: str, of: str, passes: bool) -> None:
-        """Adds a control."""
+        """Adds a control made from the test `of`."""
         self.must[control], self.of[control] = passes, of
 
     @property
     def true(self) -> dict[str, str]:
-        """By test, its control that must pass."""
+        """The controls that must pass, by test."""
         return {self.of[control]: control for control, passes in self.must.items() if passes}
 
     @property
@@ -62,7 +62,7 @@ class ControlTests:
         return {control: passes for control, passes in self.must.items() if not passes}
 
     def blamed(self, odd: Collection[str], alike: "ControlTests", usual: Results) -> str:
-        """The first odd control whose counterpart, drawn for the yardstick, ended as it must there; "" if none."""
+        """The first failing control whose counterpart `alike` ended correctly on the baseline; "" if none."""
         fine = {alike.about(control) for control in alike.must}
         fine -= {alike.about(control) for control in wrongly_ended(usual, alike.must)}
         return next((control for control in odd if self.about(control) in fine), "")
@@ -73,6 +73,6 @@ class ControlTests:
 
 
 def wrongly_ended(results: Results, must: Mapping[str, bool]) -> list[str]:
-    """Controls that are missing or did not end as they must. A time-out or lack of memory is not counted."""
+    """Controls that are missing or ended the wrong way. Time-outs and lack of memory do not count."""
     wrong = {control: Outcome.FAILED if passes else Outcome.PASSED for control, passes in must.items()}
     return [c for c in wrong if c not in results or results[c].outcome is wrong[c]]

@@ -1,7 +1,7 @@
-"""`EditToolchain`: answers that are edits. The edit is applied to the task's files, then the result is judged.
+"""`EditToolchain`: judges answers that are edits. It applies the edit to the task's files and judges the result.
 
 The judge is the task's own check (`EditCheck.judge`) on that check's toolchain: it gets the file at `path`, or all
-files if it runs a project's tests. Without a judge the files must equal the oracle's, character by character.
+files if it runs a project's tests. Without a judge, the files must equal the oracle's, character by character.
 
 Stage "build": the edit was read and applied (and the judge's own build stage passed). An answer without an edit is *no
 answer*. One that cannot be read or applied, or changes a file that the judge does not look at, is *failed*, with the
@@ -24,7 +24,7 @@ from strop_verify.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop_verify.verification.verifier import error_verdict
 
 MAX_ANSWER = 1 << 21
-"""Most characters of an answer; a longer one is *failed*."""
+"""Maximum characters of an answer; a longer one is *failed*."""
 
 
 class EditToolchain:
@@ -43,7 +43,7 @@ class EditToolchain:
         self.version: str = getattr(usual, "version", "")
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict per job; jobs of one judge run together. Raises WorkerDied when a process of ours broke."""
+        """One verdict per job; jobs of one judge run together. Raises WorkerDied if one of our processes broke."""
         verdicts: list[Verdict] = []
         waiting: dict[str, list[tuple[int, Task, str, float]]] = defaultdict(list)
         for number, (task, answer) in enumerate(jobs):
@@ -163,14 +163,14 @@ def _in_project(
 
 
 def refused(outcome: Outcome, detail: str, began: float) -> Verdict:
-    """The verdict on an answer that is not run. `began`: by `time.monotonic`."""
+    """The verdict on an answer that is not run. `began`: start, in the time of `time.monotonic`."""
     seconds, detail = time.monotonic() - began, " ".join(detail.split())
     stage = Stage(name="build", passed=False, seconds=seconds, output=detail)
     return Verdict(outcome=outcome, stages=[stage], detail=detail, seconds=seconds)
 
 
 def _applied(verdict: Verdict, seconds: float) -> Verdict:
-    """The judge's verdict as that of the edit, which took `seconds` to apply."""
+    """Turns the judge's verdict into the verdict on the edit, which took `seconds` to apply."""
     stages = verdict.stages
     if verdict.scored and verdict.stage("build") is None:
         stages = [Stage(name="build", passed=True, seconds=seconds), *stages]

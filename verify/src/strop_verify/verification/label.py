@@ -1,4 +1,4 @@
-"""`LabelToolchain`: answers that name one of a task's choices. Nothing is run and no process is started.
+"""`LabelToolchain`: judges answers that name one of a task's choices. It runs nothing and starts no process.
 
 The rule, for every language: a label follows `Answer:` (any case) at the start of a line, after white space and
 Markdown marks (`*`, `_`, `#`, `>`, `-`, back ticks, quotes). It comes first after the colon, and no other choice is on
@@ -21,9 +21,9 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
 
 MAX_ANSWER = 1 << 20
-"""Most characters of an answer; a longer one is *no answer*."""
+"""Maximum characters of an answer; a longer one is *no answer*."""
 MAX_LINES = 1000
-"""Most lines that begin with `Answer:`, since each is compared with every choice; with more it is *no answer*."""
+"""Maximum lines that begin with `Answer:`, since each is compared with every choice; more are *no answer*."""
 _MARKS = " \t\r\v\f*_#>-`'\"\u201c\u201d\u2018\u2019"
 _KEYWORD = "answer"
 
@@ -34,7 +34,7 @@ class ComparingToolchain:
     batch = 1
 
     def __init__(self, verdict: Callable[[Task, str], Verdict], settings: object = None) -> None:
-        """`settings` are ignored; every toolchain is given them."""
+        """`settings` are ignored; every toolchain receives them."""
         self._verdict = verdict
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
@@ -42,11 +42,11 @@ class ComparingToolchain:
         return [self._verdict(task, answer) for task, answer in jobs]
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Does nothing: there is no process to end."""
 
 
 def label_of(answer: str, choices: Sequence[str]) -> tuple[str | None, str]:
-    """(the choice that an answer names, "") or (None, why it names none), by the rule above.
+    """Returns (the choice that an answer names, "") or (None, why it names none), by the rule above.
 
     Raises VerificationError for fewer than two choices, empty ones, or ones that differ only in case and zeros.
     """

@@ -1,13 +1,13 @@
-"""Python test code judged as it was written to run, in one process with the answer, where two processes are not enough.
+"""Judges Python test code in one process with the answer, as it was written to run, where two are not enough.
 
 In two processes (`verification.python`), answer and tests exchange values. Test code may do more: patch a library, read
 a docstring or a log, compare with `is`, change what it passed. So
 
-- an answer is judged in one process if the task's reference fails in two, or if a task without one visibly needs that;
-- an answer that fails in two processes because an object does not cross passes with the nearest plain value, if it
-  passes unchanged in one process;
-- an answer that passes in two processes must also pass in one if the tests may tell an object from a copy
-  (`beyond_values`; those of a suite always may) and the reference, if any, passes there.
+- an answer is judged in one process if the reference fails in two or, without one, the test code visibly needs that;
+- an answer that fails in two processes because an object does not cross can pass with the nearest plain value, if it
+  also passes unchanged in one process;
+- an answer that passes in two processes must also pass in one if the tests can tell an object from a copy
+  (`beyond_values`; a suite always can) and the reference, if any, passes there.
 
     apart    in two processes
     watched  in one process, with canaries and control tests, like a project's tests (`verification.project`)
@@ -49,7 +49,7 @@ from strop_verify.verification.secret_rng import drawn
 from strop_verify.verification.settings import Settings
 
 _OPEN = 2
-"""Processes kept running, one for each set of packages that tests import."""
+"""Number of processes kept running, one for each set of packages that tests import."""
 _KNOWN = 4096
 _TEST_SECONDS, _LOADING = 5.0, 10.0
 """CPU seconds per test, and for import and collection."""
@@ -66,11 +66,11 @@ def __getattr__(name):
         raise AttributeError(name)
     return Absent
 """
-"""Replaces the reference of a task without one: every name exists, and none can be used."""
+"""Stands in for a missing reference: every name exists, but using one raises."""
 
 
 class PlainControls(PytestControls):
-    """Controls of an answer that is a whole module: no code outside the tests belongs to them."""
+    """Controls for an answer that is a whole module: they include no code from outside the tests."""
 
     @cached_property
     def support(self) -> dict[SupportPart, tuple[str, ...]]:
@@ -118,7 +118,7 @@ class PythonVerifier:
         """Findings about references, by digest of the task and the question."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict per job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
+        """One verdict per job. Raises WorkerDied if one of our processes broke, VerificationError for a bad task."""
         return [self._judge(task, answer) for task, answer in jobs]
 
     def close(self) -> None:
@@ -163,7 +163,7 @@ class PythonVerifier:
         return plain if not watched.passed and self._only_plain(task) else watched
 
     def _parts(self, task: Task) -> bool:
-        """Whether one process is needed: the reference passes only there, or, without one, the test code shows it."""
+        """Whether one process is needed: the reference passes only there or, without one, the test code shows it."""
         if not isinstance(task.check, PytestCheck | AssertsCheck):
             return False
         if not task.reference.strip():
@@ -214,7 +214,7 @@ class PythonVerifier:
         return self._verdict(check, lambda: backend.run(request, files=check.files))
 
     def _opened(self, task: Task, answer: str) -> tuple[ProjectCheck, Files, SuiteBackend, float]:
-        """The answer as an edit of a project that holds the tests, and the reference in the answer's place."""
+        """Sets up the answer as an edit of a project that holds the tests and, in the answer's place, the reference."""
         check = task.check
         if isinstance(check, AssertsCheck):
             above, path, files = check.preamble, f"{asserts_file.MODULE}.py", asserts_file.files_of(check)

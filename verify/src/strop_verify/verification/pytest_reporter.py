@@ -1,8 +1,8 @@
 """A pytest plugin that writes signed reports of each test to a file beside itself.
 
-It is copied into images and runs on Python 3.6 or newer. The key comes on standard input and is read before code of the
-project runs. A line is the signature of its number and body, a space, and the body: JSON of "test", "when", "outcome"
-and "expected" (the failure was), or of "uncollected".
+It is copied into images and runs on Python 3.6 or newer. The key comes on standard input and is read before any code of
+the project runs. A line is the signature of its number and body, a space, and the body: JSON of "test", "when",
+"outcome" and "expected" (whether the failure was), or of "uncollected".
 """
 
 import hashlib
@@ -21,12 +21,12 @@ class Reporter:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def pytest_collectreport(self, report: Any) -> None:
-        """A file that could not be imported."""
+        """Reports a file that could not be imported."""
         if report.failed:
             self._say({"uncollected": report.nodeid})
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """A phase of a test."""
+        """Reports one phase of a test."""
         expected = hasattr(report, "wasxfail")
         told = {"test": report.nodeid, "when": report.when, "outcome": report.outcome, "expected": expected}
         self._say(told)
@@ -44,6 +44,6 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 
 
 def pytest_configure(config: Any) -> None:
-    """Takes part."""
+    """Registers the reporter, once."""
     while _MADE:
         config.pluginmanager.register(_MADE.pop())

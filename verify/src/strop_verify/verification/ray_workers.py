@@ -3,8 +3,8 @@
 Each actor judges with its own `VerifierPool` in its node's jail, and starts nothing on a node without a jail. Ray
 places the actors (SPREAD), reports lost ones and restarts them wherever there is room (max_restarts). The answers of a
 lost actor go back to the front of the queue here, for whichever actor is free first: Ray's own retries
-(max_task_retries) would wait for that one actor, for which a full cluster has no room. So every answer gets a verdict;
-if it has broken `MOST_BREAKS` actors, or has waited `patience` seconds without any, it is *error*, never a zero.
+(max_task_retries) would wait for that same actor, for which a full cluster has no room. So every answer gets a verdict;
+one that has broken `MOST_BREAKS` actors, or has waited `patience` seconds without any, is *error*, never a zero.
 
 Threat model: as `VerifierPool`. Whoever can reach a Ray cluster can run programs on its nodes: keep it in a private
 network (docs.ray.io, Security).
@@ -37,7 +37,7 @@ from strop_verify.verification.remote.protocol import PATIENCE_SECONDS, differen
 from strop_verify.verification.verifier import CLOSED, error_verdict, writable
 
 BATCH_JOBS = 32
-"""Most answers per call; fewer if few wait, so that all actors get some."""
+"""Maximum answers per call; fewer when few are waiting, so that all actors get some."""
 MOST_BREAKS = 4
 """Number of actors that an answer may break before it is *error*."""
 START_SECONDS = 120.0
@@ -67,7 +67,7 @@ class VerificationActor:
         return {"node": socket.gethostname(), "fault": fault, **release()}
 
     def judge(self, jobs: list[tuple[str, str]]) -> list[str]:
-        """Verdicts as JSON, for pairs of (task as JSON, answer)."""
+        """Judges pairs of (task as JSON, answer); returns the verdicts as JSON."""
         pool = self._open()
         futures = [pool.submit(task_of(text), answer) for text, answer in jobs]
         return [writable(future.result())[1] for future in futures]
@@ -102,7 +102,7 @@ class KnownActor:
 
 
 class RayVerifier(QueuedVerifier):
-    """`workers` actors of `cpus` cores each on a cluster (see `verifier` in a recipe); `options` as of `open_verifier`.
+    """`workers` actors of `cpus` cores each on a cluster (see `verifier` in a recipe); `options`: of `open_verifier`.
 
     `patience`: seconds that answers wait while there is no actor. Raises UserError when there is no cluster, no actor
     starts, or a node has another release or no jail. `stats` adds `workers`, `workers_up` and `lost` (broken calls).
@@ -160,7 +160,7 @@ class RayVerifier(QueuedVerifier):
             free = int(ray.available_resources().get("CPU", 0))
             raise UserError(
                 f"no verification worker started on the Ray cluster within {START_SECONDS:g} s: each needs {cpus} free "
-                f"CPUs on one node, and {free} are free in all; free some, or lower verifier.cpus"
+                f"CPUs on one node, and {free} are free in total; free some, or lower verifier.cpus"
             )
 
     def _serve(self, number: int) -> None:
@@ -277,7 +277,7 @@ def meet(actors: Sequence[KnownActor]) -> bool:
 
 
 def greet(actor: KnownActor, hello: Any) -> None:
-    """Marks an actor as up by its `hello`. Raises UserError if it cannot or must not work."""
+    """Marks an actor as up from its reply to `hello`. Raises UserError if it cannot or must not judge."""
     try:
         said = ray.get(hello, timeout=DEADLINE_SECONDS)
     except RayError as error:
@@ -287,7 +287,7 @@ def greet(actor: KnownActor, hello: Any) -> None:
     node = f"Ray node {said['node']}"
     if faults := differences(release(), said):
         raise UserError(
-            f"{node} has other releases: {'; '.join(faults)}; install the same ones on every node"
+            f"{node} has different releases: {'; '.join(faults)}; install the same ones on every node"
         )
     if said["fault"]:
         raise UserError(f"{node} cannot judge: {said['fault']}")
@@ -295,6 +295,6 @@ def greet(actor: KnownActor, hello: Any) -> None:
 
 
 def cause_of(error: Exception) -> str:
-    """An error of Ray in one line: of its many lines, the last, raised by our code, or the first, which Ray reports."""
+    """A Ray error in one line: its last line if our code raised it, else its first, which is Ray's own report."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return lines[-1 if isinstance(error, RayTaskError) or "creation task" in lines[0] else 0][:300]

@@ -17,14 +17,14 @@ from pathlib import Path
 
 VARIABLE = "STROP_VERDICT_SECRET"
 SIZE = 32
-"""Bytes of the file."""
+"""Size of the file in bytes."""
 _log = logging.getLogger(__name__)
 _lock = threading.Lock()
 _known: dict[Path, bytes] = {}
 
 
 def drawn(task: str, answer: str, purpose: str) -> random.Random:
-    """A random generator for an answer to the task with this id; an empty answer: for the task itself."""
+    """A random generator for an answer to the task with this id; with an empty answer, for the task itself."""
     about = json.dumps([task, answer, purpose]).encode()
     return random.Random(hmac.digest(_secret(), about, "sha256"))
 

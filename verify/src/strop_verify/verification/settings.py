@@ -14,7 +14,7 @@ class Settings:
     """Settings of toolchains, the same for every worker of a pool."""
 
     limits: Limits = field(default_factory=lambda: usual_limits())
-    """Of one answer."""
+    """Limits of one answer."""
     jail: str = "auto"
     """Configuration of the jail (strop_verify.sandbox.jails)."""
     allow_unsafe: bool = False
@@ -42,6 +42,6 @@ def usual_limits() -> Limits:
 
 
 def fingerprint(limits: Limits | None, rust_verdict: str, trust: Trust | None = None) -> dict[str, Any]:
-    """What two verifiers must have in common to give the same verdicts; what is None is left out."""
+    """What two verifiers must have in common to give the same verdicts; leaves out None."""
     held = {} if trust is None else {"trust": trust}
     return {**(asdict(limits) if limits else {}), "rust_verdict": rust_verdict, **held}

@@ -1,10 +1,10 @@
-"""`TerminalToolchain`: a script in a jailed machine, judged by the task's own tests (Harbor's contract).
+"""`TerminalToolchain`: runs a script in a jailed machine and judges it by the task's own tests (Harbor's contract).
 
 Threat model: before the tests run, the script's processes have ended, /tests and /logs/verifier have been emptied, and
-programs and libraries of the machine, or of its image, are write-protected (`Machine.protect`). The tests still see the
-script's other files and may run them: a task whose tests trust those can be fooled, so trust is "same-process". If no
-reward is written, the same tests run once where no script ran: if they write one there, the script is to blame and
-*failed*; else the task or this machine is, and the outcome is *error*.
+the programs and libraries of the machine or its image are write-protected (`Machine.protect`). The tests still see the
+script's other files and may run them: a task whose tests trust those can be fooled, so trust is "same-process". If the
+tests write no reward, they run once more on a machine where no script ran. If they write one there, the script is at
+fault (*failed*); otherwise the task or this machine is (*error*).
 """
 
 import base64
@@ -43,7 +43,7 @@ class TerminalToolchain:
         self._settings = settings
         self._machine: Machine | None = None
         self._rewarding: dict[str, bool] = {}
-        """By hash of a check: whether its tests write a reward where no script ran."""
+        """Whether a check's tests write a reward when no script has run, by hash of the check."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict per job. Raises VerificationError for a task that needs more than a jail, or whose tests write
@@ -91,7 +91,7 @@ class TerminalToolchain:
     def _played(
         self, check: TerminalCheck, plan: ImagePlan, answer: str | None
     ) -> tuple[float | None, str, str]:
-        """(reward or None, what the tests printed, why there is none)."""
+        """Returns the reward or None, what the tests printed, and why there is no reward."""
         with self._made(check, plan) as machine:
             try:
                 if answer is not None:
@@ -143,9 +143,9 @@ class TerminalToolchain:
 
 
 def plan_of(check: TerminalCheck, root: str = "") -> ImagePlan:
-    """How the check's machine is made. `root`: image that replaces one which is named without its location.
+    """The plan for building the check's machine. `root`: image to use unless the check gives its image's location.
 
-    Raises VerificationError for what a jail on this computer cannot do.
+    Raises VerificationError if a jail on this computer cannot provide it.
     """
     text = check.files.get(_DOCKERFILE, "")
     try:
@@ -158,7 +158,7 @@ def plan_of(check: TerminalCheck, root: str = "") -> ImagePlan:
 
 
 def with_image(check: CheckBase, store: Path) -> CheckBase:
-    """The check with the image that it names, or that its Dockerfile begins with, as a location in the store. The
+    """The check with its image, named or from its Dockerfile's FROM line, replaced by a location in the store. The
     Dockerfile beside a named image, which was built from it, is dropped.
 
     Raises UserError for an image that is not in the store.
@@ -177,7 +177,7 @@ def with_image(check: CheckBase, store: Path) -> CheckBase:
 
 
 def contents(check: TerminalCheck, folder: str) -> dict[str, bytes]:
-    """The files in a folder of the task, by path below it."""
+    """The files in a folder of the task, by path relative to it."""
     every = {name: text.encode() for name, text in check.files.items()}
     every |= {name: base64.b64decode(data) for name, data in check.binary.items()}
     top = f"{folder}/"
@@ -205,7 +205,7 @@ def _carried(machine: Machine, artifacts: Sequence[str]) -> tuple[dict[str, byte
 
 
 def _reward(data: bytes, name: str) -> float:
-    """The reward. Raises ValueError for anything but a finite number."""
+    """Parses the reward. Raises ValueError for anything but a finite number."""
     value = json.loads(data) if name.endswith(".json") else float(data)
     if isinstance(value, dict):
         value = value["reward"] if "reward" in value else min(value.values(), default=None)

@@ -1,4 +1,4 @@
-"""How each toolchain is built, and what it needs on this machine. Its module is imported with its first job."""
+"""Builds toolchains and checks what they need on this machine. A toolchain's module is imported with its first job."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -22,7 +22,7 @@ _CLASSES = {
     "workspace": ("workspace", "WorkspaceToolchain"),
 }
 OTHERS: Registry[Callable[[Settings], Toolchain]] = Registry("toolchains", {})
-"""Toolchains that packages add, by the name that a kind of check gives; each is called with the settings."""
+"""Toolchains added by packages, by the name that a kind of check returns; each is called with the settings."""
 
 
 def build(name: str, settings: Settings) -> Toolchain:
@@ -54,7 +54,7 @@ def build(name: str, settings: Settings) -> Toolchain:
 def missing_programs(tasks: Iterable[Task], root: str = "") -> list[str]:
     """What the toolchains of these tasks lack on this machine, one line each with the remedy. Starts nothing.
 
-    root  image of jails, as in `sandbox.root`
+    root  image for jails, as in `sandbox.root`
     """
     languages: dict[tuple[str, ...], Task] = {}
     for task in tasks:

@@ -11,7 +11,7 @@ from strop_verify.core.verdict import Outcome, Trust, Verdict
 
 CLOSED = "the verifier is closed"
 _DETAIL = 500
-"""Longest cause kept, in characters."""
+"""Maximum characters kept of a cause."""
 
 
 class OpenVerifier(ABC):
@@ -21,7 +21,7 @@ class OpenVerifier(ABC):
     def submit(
         self, task: Task, answer: str, *, client: str = "", timeout: float | None = None
     ) -> "Future[Verdict]":
-        """Starts verification. The future never raises: a failure of ours is outcome *error*.
+        """Starts verification. The future never raises: our own failures have outcome *error*.
 
         `client`: who asks; clients take turns. Blocks while too many answers wait, for at most `timeout` seconds (None:
         no limit), then raises PoolBusy. Must not be called from a future's callback.
@@ -29,7 +29,7 @@ class OpenVerifier(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Ends every process and connection; unfinished answers become *error*. Safe twice and from any thread."""
+        """Ends all processes and connections; unfinished answers become *error*. Idempotent; safe from any thread."""
 
     @abstractmethod
     def stats(self) -> Mapping[str, int]:
@@ -61,7 +61,7 @@ def verdict_at_once(task: Task, answer: str) -> Verdict | None:
 
 
 def held_to(verdict: Verdict, least: Trust) -> Verdict:
-    """The verdict, made *failed* if it is a pass with less than the least trust."""
+    """The verdict, made *failed* if it is a pass with less trust than `least`."""
     levels = get_args(Trust)
     if not verdict.passed or levels.index(verdict.trust or levels[0]) <= levels.index(least):
         return verdict

@@ -1,19 +1,19 @@
 """`WorkspaceToolchain`: judges a diff of a repository in a container image by the repository's tests in that image.
 
 For rows of SWE-bench and similar sets. The repository is the image's work directory, else /testbed. As in SWE-bench's
-harness, the answer is applied, then the row's diff of tests, and pytest runs the files of the tests that the row names,
+harness, the answer is applied, then the row's test patch, and pytest runs the files of the tests that the row names,
 with the Python of conda's environment `testbed` if there is one. Every named test must be reported as passed.
 
 1. The answer's changes to tests, to their settings and to files that Python runs on start-up do not count, unless the
-   known answer changes the same files. Nor do changes to files of the diff of tests.
-2. SWE-bench cuts names of tests at the first space; such a name stands for all tests that begin with it.
-3. Nothing is rebuilt. Names that are not pytest's, such as Django's, and other languages are an *error*.
+   known answer changes the same files. Nor do changes to files of the test patch.
+2. SWE-bench cuts test names at the first space; such a name stands for all tests that begin with it.
+3. Nothing is rebuilt. Test names that are not pytest's, such as Django's, and other languages are an *error*.
 4. SWE-smith: `metadata["bug_patch"]` is applied first.
 
 Threat model: the code under test runs in the process of its tests, so trust is "same-process". Results are signed with
-a key that code finds only by searching that process's memory; exit status and output do not count. Canary tests beside
-them must end as they do without the answer. If pytest reports nothing, it runs once without the answer: if it still
-reports nothing, the task is at fault and the outcome is *error*, else *failed*.
+a key that code can find only by searching that process's memory; exit status and output do not count. Canary tests
+beside them must end as they do without the answer. If pytest reports nothing, it runs once without the answer: if it
+still reports nothing, the task is at fault and the outcome is *error*, otherwise *failed*.
 """
 
 import hashlib
@@ -54,7 +54,7 @@ _SHOWN = 4000
 """Characters kept from the end of the tests' output."""
 _OFFSET = Tolerance(offset=True)
 Texts = dict[str, str | None]
-"""A file's text by path; None: no such file."""
+"""The text of each file by path; None if there is no such file."""
 
 
 @dataclass
@@ -70,7 +70,7 @@ class _Heard:
     forged: bool = False
 
     def outcome(self, name: str) -> Outcome | None:
-        """A test's outcome, None if it was not reported. A name may be the beginning of several, up to a space."""
+        """A test's outcome, None if not reported. A name cut at a space stands for all tests that begin with it."""
         names = [name] if name in self.phases else [one for one in self.phases if one.split()[0] == name]
         passed = [self._passed(self.phases[one]) for one in names]
         return (Outcome.PASSED if all(passed) else Outcome.FAILED) if passed else None
@@ -97,7 +97,7 @@ class WorkspaceToolchain:
         self._settings = settings
         self._machine: Machine | None = None
         self._reporting: dict[str, bool] = {}
-        """By a check's hash: whether pytest reports anything without an answer."""
+        """Whether pytest reports anything without an answer, by the check's hash."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict per job. Raises VerificationError for a task that cannot be judged here; WorkerDied if the jail
@@ -139,7 +139,7 @@ class WorkspaceToolchain:
         return self._reporting[key]
 
     def _usual(self, task: Task, check: WorkspaceCheck, canaries: ControlTests, odd: Sequence[str]) -> bool:
-        """Whether one of the canaries `odd`, which failed with the answer, ends as required without it."""
+        """Whether one of the canaries `odd`, which ended wrongly with the answer, ends as required without it."""
         heard, _ = self._run(task, check, None, canaries)
         return bool({*odd} - {*wrongly_ended(_results(heard, canaries.must), canaries.must)})
 
@@ -164,12 +164,12 @@ class WorkspaceToolchain:
 
 
 def place_of(check: WorkspaceCheck, root: str = "") -> str:
-    """The location of the check's image; `root` is for an image named without a place. Raises VerificationError."""
+    """The location of the check's image; `root`: used if the check gives none. Raises VerificationError."""
     place = check.image if check.image.startswith(KIND) else root
     if not place:
         name = check.image.strip().partition("\n")[0]
         raise VerificationError(
-            f"the image {name:.200} is named without its place: strop tasks import --images STORE, or sandbox.root"
+            f"the image {name:.200} has no location: use strop tasks import --images STORE, or set sandbox.root"
         )
     return place
 
@@ -178,7 +178,7 @@ def tests_of(check: WorkspaceCheck) -> list[str]:
     """The tests that must pass. Raises VerificationError if there are none, or names that are not pytest's."""
     tests = list(dict.fromkeys([*check.failing, *check.passing]))
     if not tests:
-        raise VerificationError("a check of kind workspace without names of tests cannot be judged")
+        raise VerificationError("the workspace check names no tests")
     for test in tests:
         if not test.partition("::")[0].endswith(".py"):
             raise VerificationError(f"{test!r:.100} is not a pytest test, and only pytest runs in images")
@@ -186,7 +186,7 @@ def tests_of(check: WorkspaceCheck) -> list[str]:
 
 
 def _files(machine: Machine, task: Task, check: WorkspaceCheck, answer: str | None) -> Texts:
-    """Every changed file. Raises EditError if the answer does not apply, VerificationError if another diff does not."""
+    """All changed files. Raises EditError if the answer does not apply, VerificationError if another diff does not."""
     try:
         begun = _changed(machine, str(task.metadata.get("bug_patch") or ""), {})
         added = {**_changed(machine, check.patch, begun), **check.files}
@@ -202,7 +202,7 @@ def _files(machine: Machine, task: Task, check: WorkspaceCheck, answer: str | No
 
 
 def _counted(machine: Machine, reference: str, added: set[str]) -> Callable[[str], bool]:
-    """Whether the answer's change to a file counts."""
+    """Returns a function that tells whether the answer's change to a file counts."""
     known = _named(reference)
 
     def counts(path: str) -> bool:

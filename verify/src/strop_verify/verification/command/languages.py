@@ -1,7 +1,7 @@
-"""Languages described in YAML: how an answer is named, built, linted and run.
+"""Loads languages described in YAML: how an answer is named, built, linted and run.
 
-The packaged ones are in this module's folder; the environment variable STROP_TOOLCHAINS names further folders
-(separated by ':'), whose files take precedence. docs/formats.md has the fields.
+The packaged ones are in this module's folder; the environment variable STROP_TOOLCHAINS names more folders
+(separated by ':'), whose files take precedence. docs/formats.md describes the fields.
 """
 
 import os
@@ -43,7 +43,7 @@ class Language(BaseModel):
     """Command of the lint stage, which never changes the outcome; empty = none."""
     run: list[str] = Field(min_length=1)
     read: list[str] = Field(default_factory=list)
-    """Further paths that the programs may read and execute."""
+    """Additional paths that the programs may read and execute."""
     environment: dict[str, str] = Field(default_factory=dict)
     limits: dict[str, float] = Field(default_factory=dict)
     """Overrides limits of the answer's runs, except CPU and wall time, which the verifier sets."""
@@ -90,7 +90,7 @@ def language(name: str) -> Language:
 
 
 def require_known(task: Task) -> None:
-    """Raises VerificationError if the language of a task that is to be judged has no toolchain."""
+    """Raises VerificationError if a task must be judged but its language has no toolchain."""
     check = task.check.effective()
     if check.toolchains and check.toolchain(task.language) == "command" and isinstance(check, StdioCheck):
         language(task.language)
@@ -126,7 +126,7 @@ def _read(path: Path) -> Language:
 
 
 def require_for(check: CommandCheck | StdioCheck, name: str) -> None:
-    """Raises VerificationError, in one line, if a program that the check needs in this language is not installed."""
+    """Raises a one-line VerificationError if a program that the check needs in this language is not installed."""
     if isinstance(check, StdioCheck):
         described = language(name)
         require(described.needs, described.environment, f"language {name!r}")
@@ -137,7 +137,7 @@ def require_for(check: CommandCheck | StdioCheck, name: str) -> None:
 
 
 def require(programs: list[str], environment: Mapping[str, str], what: str) -> None:
-    """Raises VerificationError, in one line, if a program is not on the jail's PATH."""
+    """Raises a one-line VerificationError if a program is not on the jail's PATH."""
     path = environment.get("PATH", JAIL_PATH)
     for program in programs:
         if shutil.which(program, path=path) is None:

@@ -47,7 +47,7 @@ def run(
     try:
         return work.run(argv, stdin=stdin, limits=limits, profile=kind, read=read, environment=environment)
     except NotStarted as error:
-        if "/" in argv[0]:  # no build step has made it
+        if "/" in argv[0]:  # no build step has created it
             return CommandResult(127, "", b"", str(error).encode(), False, 0.0, 0.0, 0, 0, False)
         raise
 
@@ -70,7 +70,7 @@ def failure(result: CommandResult, limits: Limits, status: int) -> tuple[Outcome
 
 
 def build_failure(result: CommandResult, limits: Limits, status: int = 0) -> tuple[Outcome, str] | None:
-    """As `failure`, but if the compiler rejected the answer, with the first line of its output that has an error."""
+    """Like `failure`; if the compiler rejected the answer, gives the first line of its output that has an error."""
     found = failure(result, limits, status)
     if found is None or result.status == status or result.status <= 0 or result.expired or result.truncated:
         return found
@@ -103,7 +103,7 @@ def stage(name: str, result: CommandResult, passed: bool | None = None) -> Stage
 
 
 def merged(stages: list[Stage]) -> list[Stage]:
-    """One stage per name, passed if all its steps passed."""
+    """Merges stages into one per name, passed if all its steps passed."""
     found: dict[str, Stage] = {}
     for one in stages:
         if (before := found.get(one.name)) is not None:

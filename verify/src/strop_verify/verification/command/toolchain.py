@@ -3,7 +3,7 @@
 Threat model: the answer acts wherever its code runs, which includes compiling. It shares its work directory with the
 task's own files, so it can read them; they are written again before every step, so that it cannot change them for the
 next one. Expected outputs are compared in the trainer's process and never enter the jail. The answer chooses its exit
-status: a step without an expected output proves nothing more.
+status, and a step without an expected output proves no more than that.
 """
 
 import time
@@ -34,7 +34,7 @@ from strop_verify.verification.python.toolchain import PythonToolchain
 from strop_verify.verification.settings import Settings
 
 _BUILDS = 2
-"""Steps before the tests: build and lint."""
+"""Number of steps before the tests: build and lint."""
 
 
 class CommandToolchain:

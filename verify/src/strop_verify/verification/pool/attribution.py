@@ -1,13 +1,13 @@
-"""The grader broke on an answer: is the answer to blame?
+"""Decides whether an answer on which the grader broke is to blame.
 
 A control answer to the same task (its reference, else one that does nothing) is judged in fresh processes, to show that
-the grader works. Then the answer itself is judged once more, if that was asked for; a verdict from this run stands. If
+the grader works. Then the answer itself is judged once more, if requested; a verdict from this run stands. If
 the grader breaks again, or the answer is not tried again, the answer is *failed* if the control answer got a verdict,
 else *error*. So no answer can turn its own failure into *error*, which is left out of the loss. A fault of the task is
 *error*, whichever run found it.
 
 If the toolchain states its limit (`wall_seconds`), all of this ends `GRACE_SECONDS` after it, counted from the start of
-the run that broke, but has at least `LEAST_SECONDS`. An answer that has used up its time by then is *timed out*: the
+the run that broke, but gets at least `LEAST_SECONDS`. An answer that has used up its time by then is *timed out*: the
 control answer had less than the limit, so nothing is known about the grader.
 """
 
@@ -26,9 +26,9 @@ GRACE_SECONDS = 1.0
 LEAST_SECONDS = 0.5
 """Enough for a control answer."""
 _CLOSE_SECONDS = 0.05
-"""Between repeated closes after the deadline, since a process may just be starting."""
+"""Pause between repeated closes after the deadline, since a process may just be starting."""
 _DETAIL = 500
-"""Longest detail, in characters."""
+"""Maximum characters of a detail."""
 _HARMLESS = {
     "python": "pass\n",
     "rust": "fn harmless() {}\n",

@@ -1,4 +1,4 @@
-"""The jobs of a pool: those that wait, in order, those that run or have joined another's run, and the kept verdicts.
+"""The jobs of a pool: those waiting, in order, those running or joined to another's run, and the kept verdicts.
 
 One lock guards all of it. Futures are resolved outside the lock, since their callbacks are the caller's code.
 """
@@ -23,7 +23,7 @@ COUNTERS = ("submitted", "finished", "errors", "cache_hits", "cache_misses", "jo
 KEPT = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.TAMPERED})
 """Outcomes that are kept; a busy machine can cause the others."""
 OVERHEAD = 400
-"""Bytes counted per kept verdict besides its text."""
+"""Bytes counted per kept verdict in addition to its text."""
 Key = tuple[bytes, bytes, str, str]
 """Digests of task and answer, toolchain, its version."""
 Lane = tuple[str, bool]
@@ -44,14 +44,14 @@ class Job:
     toolchain: str
     client: str
     digests: tuple[bytes, bytes] | None
-    """Of task and answer; None = neither cached nor shared."""
+    """Digests of task and answer; None = neither cached nor shared."""
     future: "Future[Verdict]" = field(default_factory=Future)
     key: Key | None = None
     """Set when it starts; from then on others may join its run."""
     alone: bool = False
     """Set after a run with others broke."""
     breaks: int = 0
-    """Remote workers that were lost while they judged it."""
+    """Number of remote workers that were lost while judging it."""
     followers: "list[Job]" = field(default_factory=list)
 
     @property
@@ -156,7 +156,7 @@ class JobQueue:
         self.capacity = capacity
         self.closed = False
         self.versions: dict[str, str] = {}
-        """Of the toolchains seen so far, by name."""
+        """Versions of the toolchains seen so far, by name."""
         self._queue = FairQueue()
         self._kept = VerdictCache(cache_bytes)
         self._runs: dict[Key, Job] = {}
@@ -263,7 +263,7 @@ class JobQueue:
             self._count(retries=1)
 
     def finish(self, job: Job, verdict: Verdict, *, active: bool = True, keep: bool = True) -> None:
-        """Settles a job and those that joined its run. `active`: it came from `batch_with`; `keep`: may be kept."""
+        """Settles a job and those that joined its run. `active`: it came from `batch_with`; `keep`: cache it."""
         verdict, text = writable(verdict)
         with self._changed:
             everyone = [job, *job.followers]
@@ -292,7 +292,7 @@ class JobQueue:
             return self._queue.drain()
 
     def room(self) -> int:
-        """Jobs that can be offered now without blocking."""
+        """Number of jobs that can be offered now without blocking."""
         with self._changed:
             return max(0, self._room())
 
@@ -319,12 +319,12 @@ class JobQueue:
 
 
 class PerTask(Generic[_Made]):
-    """Caches what `make` returns for a task, since the same few tasks come again and again. Thread-safe."""
+    """Caches what `make` returns for a task, since the same few tasks recur. Thread-safe."""
 
     def __init__(self, make: Callable[[Task], _Made], most: int = 512) -> None:
         self._make = make
         self._known = LastUsed[int, tuple[Task, _Made]](most)
-        """By id; holds the task, so its id cannot become another's."""
+        """By `id`; keeps the task alive, so that no other task gets its id."""
 
     def __call__(self, task: Task) -> _Made:
         """The cached or new result. Raises what `make` raises."""

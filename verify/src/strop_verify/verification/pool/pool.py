@@ -1,4 +1,4 @@
-"""`VerifierPool`: a few threads, each with its own toolchains, judge many answers. Verdicts come as they finish.
+"""`VerifierPool`: a few threads, each with its own toolchains, judge many answers. Verdicts arrive as they finish.
 
 - The queue is bounded: `submit` blocks while it is full. Clients take turns; a client's oldest job goes first.
 - A worker takes as many waiting jobs of one toolchain as its `batch` allows, and never waits for more.
@@ -6,7 +6,7 @@
   shows whether the grader works, and the job is tried once more (attribution.py), within its limit and one second from
   the start of that run; time in the queue does not count. So no answer can turn its own failure into *error*, which is
   left out of the loss. No job ends a thread.
-- An answer judged before gets the same verdict (`VerdictCache`), and one that is just being judged is not judged twice.
+- An answer judged before gets the same verdict (`VerdictCache`), and one that is being judged is not judged twice.
   A time-out or an *error* is not kept.
 
 Threat model: nothing of an answer runs here; the texts of a Verdict are hostile but plain.
@@ -30,7 +30,7 @@ __all__ = ["PoolBusy", "VerifierPool"]
 class VerifierPool(QueuedVerifier):
     """`workers` threads that judge answers with the toolchains that `route` names and `build` makes.
 
-    `trust`: the least required of a pass (`held_to`). `stats` adds `workers`. For the rest see `QueuedVerifier`.
+    `trust`: the minimum that a pass needs (`held_to`). `stats` adds `workers`. For the rest see `QueuedVerifier`.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ CAPACITY = 4096
 CACHE_BYTES = 64 * 2**20
 """Size of the verdict cache."""
 _CLOSE_SECONDS = 60.0
-"""How long `close` waits for its threads, each of which ends soon after what it waits for."""
+"""How long `close` waits for its threads, each of which ends soon after the work it waits for."""
 
 
 class QueuedVerifier(OpenVerifier):
@@ -58,7 +58,7 @@ class QueuedVerifier(OpenVerifier):
 
     @abstractmethod
     def _interrupt(self) -> None:
-        """Ends what threads wait for. Called repeatedly until they have ended, since something may just be starting."""
+        """Ends whatever threads wait for. Called repeatedly until they end, since something may just be starting."""
 
     def submit(
         self, task: Task, answer: str, *, client: str = "", timeout: float | None = None
@@ -78,12 +78,12 @@ class QueuedVerifier(OpenVerifier):
 
     @property
     def capacity(self) -> int:
-        """Answers that may wait."""
+        """Maximum number of answers that may wait."""
         return self._jobs.capacity
 
     @property
     def room(self) -> int:
-        """Answers that can be submitted now without blocking."""
+        """Number of answers that can be submitted now without blocking."""
         return self._jobs.room()
 
     def stats(self) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Checks of kind *project*: a project's own tests, run in the jail on a copy of it with the edit applied.
 
 `snapshot` packs a project into one file; `runner` runs pytest in the jailed process that `process` controls; `cargo`
-runs cargo test; `toolchain` makes verdicts of the results; `probe` finds tests and runs many variants.
+runs cargo test; `toolchain` turns results into verdicts; `probe` finds tests and runs many variants.
 """
 
 from importlib import import_module

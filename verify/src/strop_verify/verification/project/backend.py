@@ -32,7 +32,7 @@ COLLECT_CPU, COLLECT_WALL = 120.0, 400.0
 LOADING = 3.0
 """CPU seconds for importing and collecting, on top of twice what they took in the first collection."""
 PATIENCE = 3
-"""Tests that may exceed their time before a run is abandoned."""
+"""Number of tests that may exceed their time before a run is abandoned."""
 _TRACED = 3.0
 """Factor on a test's time limit while its calls are recorded."""
 _MOST_RESTARTS = 25
@@ -46,7 +46,7 @@ class Backend(Protocol):
     """Runs tests of one project, each time in a fresh copy of it."""
 
     wall_seconds: float
-    """Maximum for a run of chosen tests, including the build."""
+    """Maximum wall seconds for a run of chosen tests, including the build."""
 
     def run(
         self,
@@ -62,7 +62,7 @@ class Backend(Protocol):
 
 
 class PytestBackend:
-    """pytest in a warm jailed process."""
+    """Runs pytest in a warm jailed process."""
 
     def __init__(self, base: Files, settings: Settings, seconds: float, *, hash_seed: int = 0) -> None:
         self._base, self._settings, self._seconds, self._seed = base, settings, seconds, hash_seed

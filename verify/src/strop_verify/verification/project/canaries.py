@@ -1,7 +1,7 @@
 """Canary tests, run beside a project's own: some must pass and some must fail, whatever the code under test does.
 
-Code that makes every test pass, reports tests that did not run, or replaces what tests do does so to these too, unless
-it knows the others' names. Names are made of words of the project's own tests, so that the files look alike.
+Code that makes every test pass, reports tests that did not run, or replaces what tests do affects these too, unless it
+knows the names of the others. Names are made of words from the project's own tests, so that the files look alike.
 """
 
 import random

@@ -2,7 +2,7 @@
 
 Each run builds the project from scratch, because the code being built may write to the build output. Test programs run
 one by one and report on standard output in libtest's format: a program that prints libtest's own lines and exits with
-status 0 forges them. A pass is therefore cargo's word (docs/verification.md), weaker than one by checks of kind *rust*.
+status 0 forges them. A pass is therefore only cargo's claim (docs/verification.md), weaker than one by *rust* checks.
 """
 
 import json
@@ -54,7 +54,7 @@ class CargoBackend:
         files: Mapping[str, str] | None = None,
         removed: Collection[str] = (),
     ) -> ProjectRun:
-        """See `Backend.run`. Without tracing and limits per test; `request.order` means two processes per program.
+        """See `Backend.run`. No tracing, no limits per test; `request.order` means two processes per program.
 
         Raises SandboxError.
         """
@@ -127,7 +127,7 @@ class CargoBackend:
     def _read(
         self, target: str, mine: list[str] | None, result: CommandResult, limits: Limits, run: ProjectRun
     ) -> None:
-        """Reads a program's results. Unless each test is reported once and counts and status agree, none passes."""
+        """Reads a program's results. No test passes unless each is reported once and counts and status agree."""
         text = result.stdout.decode(errors="replace")
         told = {match["name"]: match["word"] for match in _LINE.finditer(text)}
         ends = _END.findall(text)
@@ -162,7 +162,7 @@ class CargoBackend:
 
 
 def _parts(tests: Collection[str] | None, order: int) -> list[Collection[str] | None]:
-    """The tests of each process of a test program: all in one, or with `order` two random parts."""
+    """The tests for each process of a test program: all in one, or two random parts if `order` is set."""
     if tests is None or not order:
         return [tests]
     drawn = random.Random(order)

@@ -10,13 +10,13 @@ from typing import Any
 from strop_verify.verification.project.names import COMPUTING, Names, computed
 
 _MOST_PARTS = 12
-"""Maximum parts of a literal that are changed one by one."""
+"""Maximum number of parts of a literal that are changed one by one."""
 
 
 def _changed(value: Any, number: int, parts: Callable[[Any], list[Any]] = list) -> Any:
-    """A different value, of the same built-in type where there is one; for any other type a plain object.
+    """A different value of the same built-in type, if there is one; for any other type, a plain object.
 
-    An odd number makes an int a little larger, an even one much larger. `parts` lists a set; its first part goes.
+    An odd number makes an int a little larger, an even one much larger. `parts` lists a set; its first part is dropped.
     """
     kind = type(value)
     if value is None:
@@ -89,7 +89,7 @@ class ControlHelpers:
         return statement_of(f"assert {self.made}({start}) == {self._said(start)}")
 
     def literal(self, node: ast.expr) -> ast.expr:
-        """The literal, in a false control a different one."""
+        """The literal, or a different one in a false control."""
         if self.truth:
             return node
         return written(_changed(ast.literal_eval(node), self._rng.randrange(2, 900, 2), _sorted))
@@ -129,7 +129,7 @@ def call_of(name: str, *values: ast.expr) -> ast.expr:
 
 
 def statement_of(text: str) -> ast.stmt:
-    """Parses a text of one statement."""
+    """Parses the text of one statement."""
     return ast.parse(text).body[0]
 
 

@@ -12,7 +12,7 @@ from strop_verify.verification.project.syntax_of_tests import called, compared_o
 
 
 def asserts(statement: ast.stmt) -> bool:
-    """Whether it is an assertion: the statement, or a call of something named assert..."""
+    """Whether the statement is an assertion: `assert`, or a call of something named assert..."""
     return isinstance(statement, ast.Assert) or called(getattr(statement, "value", None)).startswith("assert")
 
 
@@ -42,7 +42,7 @@ def split(statement: ast.stmt, new_name: Callable[[], str]) -> list[ast.stmt]:
 
 
 def ordered(statement: ast.stmt, helpers: ControlHelpers) -> ast.stmt | None:
-    """`a < b` or `a > b` by a helper that swaps the two in a false control; None for other statements.
+    """`a < b` or `a > b` as a call of a helper that swaps the two in a false control; None for other statements.
 
     An object that says yes to every comparison passes the swapped one too.
     """
@@ -62,7 +62,7 @@ def _claim(statement: ast.stmt) -> ast.expr | None:
 
 
 def _claiming(statement: ast.stmt, claim: ast.expr) -> ast.stmt:
-    """A copy of an assertion with this claim instead."""
+    """A copy of an assertion that makes this claim instead."""
     made = copy.copy(statement)
     if isinstance(made, ast.Assert):
         made.test = claim
@@ -316,7 +316,7 @@ def _roots(statement: ast.stmt) -> list[ast.AST]:
 
 
 def _with(statement: ast.stmt, sides: tuple[ast.expr, ast.expr]) -> ast.stmt:
-    """A copy of an assertion that compares these instead."""
+    """A copy of an assertion that compares these sides instead."""
     made = copy.copy(statement)
     if isinstance(made, ast.Assert) and isinstance(made.test, ast.Compare):
         made.test = ast.Compare(left=sides[0], ops=made.test.ops, comparators=[sides[1]])

@@ -1,11 +1,11 @@
 """Control tests for a project's tests: in one file with a random name all must pass, in another all must fail.
 
 The two differ only in a few random numbers. In the false one every compared value is changed, every bare assertion
-inverted, every expected exception replaced; a test that finds any of these to hold ends as passed, otherwise it fails
-at its end. An answer that passes a false test has not done what the test asks: it equals everything, reads or changes
-the expected values, replaces the tests' code or reports results that did not happen.
+inverted, every expected exception replaced; a test passes if any of these holds, otherwise it fails at its end. An
+answer that passes a false test has not done what the test asks: it equals everything, reads or changes the expected
+values, replaces the tests' code or reports results that did not happen.
 
-In both, expressions independent of the project are replaced by their values in the unedited project (`pins`).
+In both files, expressions independent of the project are replaced by their values in the unedited project (`pins`).
 """
 
 import ast
@@ -37,7 +37,7 @@ def python_controls(
     truth: bool | None = None,
     support: frozenset[str] = frozenset(),
 ) -> ControlTests:
-    """Both control tests of every test, in files beside its own; with `truth` one of them, in the test's own file.
+    """Both control tests of every test, in files beside its own; with `truth`, only one, in the test's own file.
 
     There it keeps the test's name, unless it stands for one set of parameters. `support`: names of the project's
     functions that assert for tests.
@@ -122,7 +122,7 @@ def _called_by_tests(tree: ast.Module) -> list[ast.FunctionDef]:
 
 
 def _put_first(tree: ast.Module, body: list[ast.stmt]) -> None:
-    """Inserts statements before all that runs: a file may call its tests while it is imported."""
+    """Inserts statements before anything that runs: a file may call its tests while it is imported."""
     at = next((at for at, one in enumerate(tree.body) if not _stands_first(one)), len(tree.body))
     tree.body[at:at] = body
 

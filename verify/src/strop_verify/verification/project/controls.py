@@ -48,7 +48,7 @@ class ProjectControls(Controls[ProjectRun, ProjectRun]):
         first = self._run(canaries, [*self.tests, *canaries.must])
         if first.tampered or not passed(first):
             return first
-        if odd := wrongly_ended(first.results, canaries.must):  # do they end so without the edit too?
+        if odd := wrongly_ended(first.results, canaries.must):  # do they end that way without the edit too?
             like = draw(False)
             usual = self._run(like, list(like.must), edited=False)
             if found := canaries.blamed(odd, like, usual.results):
@@ -57,7 +57,7 @@ class ProjectControls(Controls[ProjectRun, ProjectRun]):
 
     @abstractmethod
     def confirm(self, first: ProjectRun) -> ProjectRun:
-        """`first` if its control tests agree, else a run that says why not; with the costs of all runs."""
+        """`first` if its control tests agree, else a run that says why not; includes the costs of all runs."""
 
     def _drawn(self, make: Callable[..., ControlTests], seed: int | None = None) -> Draw:
         drawn = self.rng.getrandbits(64) if seed is None else seed
@@ -79,7 +79,7 @@ class ProjectControls(Controls[ProjectRun, ProjectRun]):
         edited: bool = True,
         reach: bool = False,
     ) -> ProjectRun:
-        """`ordered`: in another order than the project's. `reach`: also records which code is called."""
+        """`ordered`: in an order other than the project's. `reach`: also records which code is called."""
         order, until = self.rng.getrandbits(32) | 1 if ordered else 0, self.until if edited else math.inf
         request = RunRequest(tests=tests, beside=list(controls.files), order=order, until=until, reach=reach)
         files, removed = (self.check.files, self.check.removed) if edited else (NONE, ())
@@ -90,7 +90,7 @@ class PytestControls(ProjectControls):
     """Control tests in fresh processes, in another order each time; first in new files, then in the tests' own files.
 
     In their own files the failing tests' false controls run alone in a process: code that takes whatever it meets first
-    for correct takes what is wrong for correct there. Tests whose true controls did not pass repeat them there.
+    for correct is caught there, since it meets wrong values. Tests whose true controls did not pass repeat them there.
     """
 
     canaries = staticmethod(python_canaries)
@@ -138,7 +138,7 @@ class PytestControls(ProjectControls):
         return _with_costs_of(run, runs)
 
     def _around(self) -> SupportPart | None:
-        """What tests call to assert in the unedited project but do not reach with the edit."""
+        """Code that tests call to assert in the unedited project but do not reach with the edit."""
         return bypassed(
             self.support, self.edited, lambda tests: self._run(ControlTests(), tests, reach=True).reached
         )
@@ -204,8 +204,8 @@ def _told(run: ProjectRun, controls: ControlTests, *, broke_off: bool) -> list[s
 
 
 def _forged(run: ProjectRun, test: str) -> ProjectRun:
-    word = "was not reported" if test not in run.results else "did not end as it must"
-    return _stopped(run, f"a test of ours {word}: the tests' results were forged")
+    word = "was not reported" if test not in run.results else "ended the wrong way"
+    return _stopped(run, f"a canary or control test {word}: the tests' results were forged")
 
 
 def _stopped(run: ProjectRun, cause: str) -> ProjectRun:

@@ -1,4 +1,4 @@
-"""What a project's files define, by name, and which of it can fail a test."""
+"""Looks up what a project's files define, by name, and which definitions can fail a test."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ from strop_verify.verification.project.layout import is_protected
 from strop_verify.verification.project.syntax_of_tests import called
 
 DEEP = 3
-"""Maximum depth of calls between a test and what asserts."""
+"""Maximum depth of calls between a test and the code that asserts."""
 _FAILING = frozenset({"fail", "failureException", "raises", "AssertionError"})
 _DEFINED = re.compile(
     rb"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]*)?=[^=]", re.MULTILINE
@@ -23,7 +23,7 @@ Definition = Function | ast.ClassDef
 
 
 class Definitions:
-    """What the project's files, except its tests, define, by last name."""
+    """What the project's files define, except its tests, by last name."""
 
     def __init__(self, base: Files) -> None:
         self._base = {
@@ -50,7 +50,7 @@ class Definitions:
                     yield path, full, node
 
     def behind(self, name: str) -> set[str]:
-        """Names that a module makes `name` of: `name = other` or `name = partial(other)`."""
+        """Names from which a module makes `name`: `name = other` or `name = partial(other)`."""
         found = set[str]()
         for path in self._homes.get(name, ()):
             for node in self._tree(path).body:
@@ -93,7 +93,7 @@ class Definitions:
 
 
 def entered(node: Definition) -> list[Function]:
-    """What runs when a function, or a class and its instance, is called or entered."""
+    """The functions that run when a function, or a class and its instance, is called or entered."""
     if not isinstance(node, ast.ClassDef):
         return [node]
     return [one for one in node.body if isinstance(one, Function) and one.name in _ENTRANCES]
@@ -112,7 +112,7 @@ def _marks(node: Definition) -> str:
 
 
 def calls_of(node: ast.AST) -> set[str]:
-    """The functions that a function calls as a statement or returns the result of."""
+    """The functions that a function calls as a statement, or whose result it returns."""
     values = (one.value for one in ast.walk(node) if isinstance(one, ast.Expr | ast.Return))
     calls = (one.value if isinstance(one, ast.Await) else one for one in values)
     return {one.func.id for one in calls if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
@@ -135,7 +135,7 @@ def names_in(tree: ast.AST) -> set[str]:
 
 
 def defined(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
-    """Functions and classes with their qualified names, outermost first; what is defined twice comes twice."""
+    """Functions and classes with their qualified names, outermost first; duplicate definitions are kept."""
     waiting: list[tuple[str, list[ast.stmt]]] = [("", list(tree.body))]
     while waiting:
         above, body = waiting.pop()

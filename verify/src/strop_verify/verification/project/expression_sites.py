@@ -1,4 +1,4 @@
-"""What is known of a clean expression: where its names come from, the loops around it, the probe of its value."""
+"""What is known about a clean expression: where its names come from, the loops around it, the probe of its value."""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ class Root:
     made_of: tuple["Mention", ...] = ()
     """What its value may share objects with."""
     probe: "SiteProbe | None" = None
-    """Asks its value, which tells whether it can be read more than once."""
+    """Evaluates it, which shows whether it can be read more than once."""
     around: ast.AST | None = None
     """The innermost loop in which it is bound once per iteration."""
     made_in: ast.AST | None = None
-    """The innermost loop around what it is made of."""
+    """The innermost loop around the expression that makes it."""
     loads: int = 0
 
 
@@ -32,13 +32,13 @@ class Mention:
     path: tuple[object, ...] = ()
 
     def meets(self, other: "Mention") -> bool:
-        """Whether one is the other or a part of it."""
+        """Whether one mention equals the other or is a part of it."""
         return self.root is other.root and all(a == b for a, b in zip(self.path, other.path, strict=False))
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A clean name of a function."""
+    """A clean name in a function."""
 
     mention: Mention
     value: ast.expr | None = None
@@ -92,7 +92,7 @@ def plain(text: str) -> Any:
 
 
 def in_rounds(value: Any, loops: Sequence[SiteLoop], rounds: Mapping[SiteLoop, int]) -> Any:
-    """The value in an iteration; of a loop that is not unrolled, the value that all iterations share."""
+    """The value in an iteration; for a loop that is not unrolled, the value that all iterations share."""
     for place, loop in enumerate(loops):
         if loop in rounds:
             if rounds[loop] >= len(value):

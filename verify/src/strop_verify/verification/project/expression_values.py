@@ -1,6 +1,6 @@
 """Records the values of the tests' clean expressions in the unedited project, once per task.
 
-Two fresh processes are asked; values that differ are dropped, and all values if a run breaks off.
+Two fresh processes evaluate them; values that differ are dropped, and all values if a run breaks off.
 """
 
 import ast
@@ -21,7 +21,7 @@ class Recorded:
     """Values by test file."""
 
     places: Mapping[str, Place] = field(default_factory=dict)
-    """What was asked of the same files."""
+    """The places whose expressions were evaluated, by the same files."""
     values: Mapping[str, Values] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
     """Files that the edit changes: values read from them are not used."""

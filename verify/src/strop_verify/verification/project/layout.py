@@ -1,4 +1,4 @@
-"""What a Python project is made of: its import path, which files are tests, its metadata."""
+"""Describes a Python project: its import path, which files are tests, its metadata."""
 
 import fnmatch
 import re
@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from strop_verify.core.checks import ProjectCheck
 
 _FOLDERS = ("src", "lib", "python", "source")
-"""Folders on the import path unless they are packages themselves; the project's own folder always is on it."""
+"""Folders on the import path unless they are packages themselves; the project's own folder is always on it."""
 _CONFIGURATION = (
     "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg", "pyproject.toml",
     "setup.py", "sitecustomize.py", "usercustomize.py", "*.pth", "*.pyc", "*.so", "*.egg-link",

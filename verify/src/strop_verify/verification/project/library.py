@@ -1,4 +1,4 @@
-"""The part of Python and its standard library whose results depend only on arguments and files.
+"""The parts of Python and its standard library whose results depend only on arguments and files.
 
 Nothing listed reads a clock, the environment or the process, and nothing changes its arguments.
 """

@@ -26,7 +26,7 @@ def computed(start: int) -> int:
 
 
 class Names:
-    """Draws names made of words of a test file."""
+    """Draws random names made of words from a test file."""
 
     def __init__(self, text: str, rng: random.Random) -> None:
         called = re.findall(r"\b(?:def|fn) (?:test_?)?([a-z][a-z0-9_]*)", text)

@@ -1,6 +1,6 @@
-"""Which packages a project's files import; its jails get these and no others.
+"""Finds the packages that a project's files import; its jails get these and no others.
 
-No release of the project itself may be among them, because a later one holds what a task asks for. It is searched for
+No release of the project itself may be among them, because a later one holds what a task asks for. Releases are found
 by name, among the packages and in their folders of vendored copies, and by content.
 """
 
@@ -68,7 +68,7 @@ class Needs:
 
     site    packages of the Python that runs Strop
     given   folder of packages that precedes it, without the project
-    told    copies of the project that could not be kept out, one line each
+    told    copies of the project that cannot be kept out, one line each
     """
 
     site: PackageSite
@@ -137,7 +137,7 @@ def own_modules(files: Mapping[str, bytes]) -> set[str]:
 
 
 def project_names(files: Mapping[str, bytes]) -> set[str]:
-    """Canonical names that its files give the project."""
+    """Canonical names of the project, from its files."""
     found = set[object]()
     texts = {path: files[path].decode(errors="replace") for path in _SAYING if path in files}
     for path, pattern in _NAMES.items():
@@ -194,7 +194,7 @@ class Lines:
                 self._lines |= _telling(data)
 
     def copies(self, paths: Iterable[Path]) -> list[Path]:
-        """Files that together repeat a large share of the lines, each at least five."""
+        """Files that together repeat a large share of the lines; each repeats at least five."""
         if len(self._lines) < 5:
             return []
         by_folder: dict[Path, dict[Path, set[bytes]]] = {}

@@ -1,4 +1,4 @@
-"""What the text of a test file tells of its surroundings: parameters, files that it names, what it patches."""
+"""Reads a test file's surroundings from its text: parameters, files that it names, what it patches."""
 
 import ast
 import os

@@ -44,7 +44,7 @@ class Writer:
         return called
 
     def _function(self, function: Function, test: str, name: str) -> Function:
-        """A copy for one test; `test` "" is for all without a copy of their own."""
+        """A copy for one test; with `test` "", for all tests that get no separate copy."""
         self._test, self._rounds, self._nodes = test, {}, 0
         made = copy.copy(function)
         made.name = name

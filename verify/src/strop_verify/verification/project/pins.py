@@ -1,6 +1,6 @@
-"""Puts values in place of the clean expressions of a test file, as they were in the unedited project.
+"""Replaces the clean expressions of a test file by the values that they had in the unedited project.
 
-A value is used only if two runs gave the same, it is plain, and nothing that the tests do could change it: no object
+A value is used only if two runs gave the same one, it is plain, and nothing that the tests do can change it: no object
 that it is read from is passed to code that is not clean, no file that it is read from is named to such code or changed
 by the edit. Loops over clean values are unrolled, and parametrized tests become one test for each set of parameters.
 """
@@ -41,7 +41,7 @@ _MOVES = re.compile(r"chdir|as_cwd|pytester|testdir|isolated_filesystem|working_
 
 
 Values = Sequence[Mapping[str, PinnedValue]]
-"""For each probe of a file its results by test id, or under "" if it has no parameters."""
+"""For each probe of a file, its results by test id, or under "" if it has no parameters."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class Place:
     rests: tuple[str, ...]
     """The test ids, without the file."""
     hidden: frozenset[str] = frozenset()
-    """Modules of the project that have a name of the standard library's."""
+    """Modules of the project that have the name of a standard-library module."""
     helpers: str = ""
     """Text of the conftest files."""
 
 
 class FilePins:
-    """What can be pinned in one parsed file. Without `values` it only tells what to probe."""
+    """What can be pinned in one parsed file. Without `values`, it only lists what to probe."""
 
     def __init__(
         self, tree: ast.Module, place: Place, values: Values = (), changed: Collection[str] = ()
@@ -125,11 +125,11 @@ class FilePins:
         return told.value if told else ""
 
     def loop(self, node: ast.AST) -> SiteLoop | None:
-        """The loop over clean values that a statement is."""
+        """The statement's loop record, if it is a loop over clean values."""
         return self._finder.loops.get(node) if isinstance(node, ast.For) else None
 
     def site(self, node: ast.AST) -> Site | None:
-        """The site that an expression is."""
+        """The expression's site, if it is one."""
         return self._sites.get(node)
 
     def _register(self, site: Site) -> None:
@@ -138,7 +138,7 @@ class FilePins:
             self._register(inner)
 
     def _judge(self) -> None:
-        """Finds what is passed to other code: objects that can be changed, and names of files."""
+        """Finds what is passed to other code: mutable objects and file names."""
         self._unsafe = _closure(self._finder.unsafe)
         self._handed: dict[ast.AST, set[str]] = {}
         for site in self._finder.sites:
@@ -161,7 +161,7 @@ class FilePins:
         self._moves = bool(_MOVES.search(ast.unparse(self.tree) + self.place.helpers))
 
     def _read_once(self, mentions: Collection[Mention], around: ast.AST | None, test: str) -> bool:
-        """Whether objects that reading changes, such as files, are read in one place, as often as they are made."""
+        """Whether objects that change when read, such as files, are read in one place, as often as they are made."""
         for root in {mention.root for mention in mentions}:
             told = self.told(root.probe, test) if root.probe else None
             if told is None or (told.kind == "other" and (root.loads > 1 or root.around is not around)):
@@ -171,7 +171,7 @@ class FilePins:
         return True
 
     def _meets(self, site: Site, counts: SiteLoop | None) -> bool:
-        """Whether an object that it is read from is passed on; with `counts`, passing on parts is no matter."""
+        """Whether an object that it is read from is passed on; with `counts`, passing on parts does not matter."""
         for one, via in _closure(site.mentions):
             if self._fixed(one.root):
                 continue

@@ -1,4 +1,4 @@
-"""Runs a project for the bug factory: its steady tests, the lines that each reaches, results of variants of files.
+"""Runs a project for the bug factory: its steady tests, the lines that each reaches, the results of file variants.
 
     with open_project(Path("toolz-1.0.0.tar.gz"), workers=2) as project:
         tests = project.tests()
@@ -31,9 +31,9 @@ from strop_verify.verification.settings import Settings
 Results = dict[str, TestResult]
 """Result by test id, for every test that was asked for. A test that was not reported is never *passed*."""
 Tell = Callable[[str], None]
-"""Receives a line of progress every second."""
+"""Receives a progress line every second."""
 WAVE = 8
-"""Parts that `look` runs together."""
+"""Number of parts that `look` runs together."""
 PIECE = 100
 """Maximum tests per process in `look` and `steady`."""
 PIECE_SECONDS = 120.0
@@ -41,7 +41,7 @@ PIECE_SECONDS = 120.0
 _MOST_ENDED = 5
 _MISSING = (
     "; install what the project needs beside Strop, and `git add -f` what its installation writes into the folder: "
-    "of a checkout the files that git tracks are taken"
+    "only the files that git tracks are taken from a checkout"
 )
 _T = TypeVar("_T")
 
@@ -69,7 +69,7 @@ class Project:
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="strop-project")
         self._tests: list[str] | None = None
         self.collected: dict[str, int] = {}
-        """Tests and their places in the project's order, after the first `look`."""
+        """Tests and their positions in the project's order, after the first `look`."""
         self._known: dict[str, bool] = {}
         self._parts: list[list[str]] | None = None
         self._failure = ""
@@ -78,7 +78,7 @@ class Project:
         self.lost = 0
         """Test files that cannot be collected."""
         self.looked = 0
-        """Tests that `look` has run."""
+        """Number of tests that `look` has run."""
         self.baseline: Results = {}
         """Each steady test's result in the first run, with its CPU seconds."""
 
@@ -114,7 +114,7 @@ class Project:
         return list(self._tests)
 
     def coverage(self) -> dict[str, set[tuple[str, int]]]:
-        """Steady test to the (path, line) pairs of source that it runs, lines from 1. Python only.
+        """Maps each steady test to the (path, line) pairs of source that it runs, lines from 1. Python only.
 
         Lines that run while a module is imported belong to no test. Raises VerificationError for other languages.
         """
@@ -129,7 +129,7 @@ class Project:
         }
 
     def look(self, seed: int, tell: Tell = _silent) -> bool:
-        """Records in `self.reached` what some more tests call; False when all have been run. Python only.
+        """Records in `self.reached` what the next tests call; False when all have been run. Python only.
 
         The tests run in parts that `seed` shuffles, `WAVE` parts per call: the same on every machine.
         Raises UserError when there is no test.
@@ -163,11 +163,11 @@ class Project:
         return True
 
     def none_passes(self) -> UserError:
-        """The error for a project of which no test has passed."""
+        """The error for a project in which no test has passed."""
         return UserError(f"the project has no test that passes here: {self._failure or self._uncollected()}")
 
     def steady(self, tests: Collection[str], tell: Tell = _silent) -> set[str]:
-        """Those of the tests that pass in two more runs: in another order, and with another hash seed.
+        """The tests that pass in two more runs: in another order, and with another hash seed.
 
         Each is tried once. A test that measures time is not steady.
         """
@@ -192,7 +192,7 @@ class Project:
         return {name for name in tests if self._known[name]}
 
     def run(self, files: Mapping[str, str], tests: Collection[str] | None = None) -> Results:
-        """Runs tests (None: all steady ones) on the project with these texts in it."""
+        """Runs tests (None: all steady ones) on the project with these texts written into it."""
         return self.submit(files, tests).result()
 
     def submit(
@@ -219,7 +219,7 @@ class Project:
         self.close()
 
     def _bound(self, tests: list[str]) -> float:
-        """CPU seconds per test of a variant: ten times the slowest one's in the project itself, plus one."""
+        """CPU seconds per test of a variant: ten times those of the slowest one in the project itself, plus one."""
         slowest = max(
             (self.baseline[t].seconds for t in tests if t in self.baseline), default=self.test_seconds
         )

@@ -1,7 +1,7 @@
-"""The client of `runner`: one jailed process, and runs of tests on trees of files in it.
+"""The client of `runner`: one jailed process that runs tests on trees of files.
 
 The jail never holds the snapshot, only the tree to judge, sent as bytes. Compiled files and the modules to import
-ahead come from a run of the unchanged snapshot; compiled files of what a run changes are left out.
+ahead come from a run of the unchanged snapshot; compiled files of sources that a run changes are left out.
 """
 
 import json

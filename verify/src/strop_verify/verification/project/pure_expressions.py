@@ -65,7 +65,7 @@ class Module:
     def __init__(self, tree: ast.Module, hidden: frozenset[str]) -> None:
         self._hidden = hidden
         self.libraries: dict[str, str] = {}
-        """Name to module of the standard library, or to a member of one."""
+        """Maps a name to a standard-library module or a member of one."""
         self.clean_names: set[str] = set()
         self._helpers: dict[str, Function] = {}
         self._known: dict[str, bool] = {}
@@ -99,7 +99,7 @@ class Module:
         return name in BUILTINS
 
     def helper(self, name: str) -> bool:
-        """Whether it names a function of the file whose body is clean."""
+        """Whether a name refers to a function of the file whose body is clean."""
         function = self._helpers.get(name)
         if function is None or not self.once(name):
             return False

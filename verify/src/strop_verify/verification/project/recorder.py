@@ -1,6 +1,6 @@
-"""The pytest plugin of a project's run: reports the tests, how each ended and which lines it reached.
+"""The pytest plugin for a project's run: reports the tests, how each ended and which lines it reached.
 
-A test has passed if its setup, call and teardown passed in time, with the test machinery unchanged.
+A test passes if its setup, call and teardown pass in time, with the test machinery unchanged.
 Standard library only; runs in the jail.
 """
 
@@ -104,7 +104,7 @@ class Recorder:
             self.reach.start()
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
-        """Notes why a phase failed."""
+        """Records why a phase failed."""
         if call.excinfo is not None:
             kind = call.excinfo.typename
             text = ""
@@ -158,7 +158,7 @@ def _reorder(items: list[Any], drawn: random.Random) -> None:
 
 
 def _alarm(seconds: float) -> None:
-    """Raises Overdue after so many CPU seconds, or `_SLEEP` times as many wall seconds; 0 cancels it."""
+    """Raises Overdue after this many CPU seconds, or `_SLEEP` times as many wall seconds; 0 cancels it."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     signal.setitimer(signal.ITIMER_REAL, seconds * _SLEEP)
 
@@ -234,7 +234,7 @@ class Reach:
             nonlocal left
             left -= 1
             if not left:
-                raise Overdue("calls too much")
+                raise Overdue("makes too many calls")
             code = frame.f_code
             key = id(code)
             if key in calls:
@@ -245,7 +245,7 @@ class Reach:
         sys.settrace(call)
 
     def stop(self) -> dict[str, Any]:
-        """Stops; "reached": path to first lines of code, "calls": their number, "clock": whether time was measured."""
+        """Stops. "reached": first lines of code by path, "calls": their number, "clock": whether time was measured."""
         sys.settrace(None)
         reached: dict[str, set[int]] = {}
         total, timed = 0, self.clocks > 0
@@ -272,7 +272,7 @@ def _lines(code: types.CodeType) -> Iterator[int]:
 class Guard:
     """Detects changes of the test machinery since its creation: pytest, pluggy, unittest, builtins.
 
-    It shares the process with the code that it watches, so it stops only the cheap attacks.
+    It shares the process with the code that it watches, so it stops only simple attacks.
     """
 
     def __init__(self) -> None:

@@ -44,7 +44,7 @@ class _FilesOpened:
 
 
 def recorded(items: list[Any], probes: list[list[str]], top: str) -> Iterator[dict[str, Any]]:
-    """The value of each probe (path, owner, text, whether it has parameters), for each test of its owner if it has any.
+    """The value of each probe (path, owner, text, whether it has parameters); if it has, for each test of its owner.
 
     Messages hold "probe" (its number), "test" (empty without parameters), "v" (a literal, or empty if there is none),
     "k" (`fixed`, `plain` or `other`), "reads" and "named" (paths below the project), "relative".

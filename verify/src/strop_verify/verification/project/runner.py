@@ -46,7 +46,7 @@ class Channel:
         self._fd = fd
 
     def exactly(self, count: int) -> bytes:
-        """The next `count` bytes. Raises Closed at the end."""
+        """Reads the next `count` bytes. Raises Closed at the end."""
         parts = []
         while count:
             part = os.read(self._fd, min(count, 1 << 20))
@@ -62,7 +62,7 @@ class Channel:
 
 
 def _signed(fd: int, secret: bytes) -> Any:
-    """A function that sends a message, signed together with its number."""
+    """Returns a function that sends a message, signed together with its number."""
     keyed, count = hashlib.blake2b(key=secret, digest_size=len(UNSIGNED)), [0]
     pack, in_frame, write = message, framed, write_all
 

@@ -30,12 +30,12 @@ BARE = ("-c", "/dev/null")
 
 @dataclass(frozen=True)
 class CompileCache:
-    """What a run of the unchanged snapshot leaves to speed up others."""
+    """What a run of the unchanged snapshot leaves behind to speed up later runs."""
 
     compiled: dict[str, bytes] = field(default_factory=dict)
     """Compiled files, content by path."""
     modules: tuple[str, ...] = ()
-    """Modules from outside the project that it imports."""
+    """Modules from outside the project that the run imports."""
     options: tuple[str, ...] = PLAIN
 
 
@@ -63,7 +63,7 @@ class RunRequest:
     patience: int = 0
     """Overdue tests before the rest is abandoned; 0 = any number."""
     traced: Sequence[str] = ()
-    """Files of which the lines that each test reaches are recorded."""
+    """Files in which to record the lines that each test reaches."""
     reach: bool = False
     """Whether to record which code each test calls."""
     room: float = 0.0
@@ -118,9 +118,9 @@ class ProjectRun:
     """Why the first uncollected file failed."""
     files_uncollected: int = 0
     lines: dict[str, dict[str, list[int]]] = field(default_factory=dict)
-    """Lines by path by test."""
+    """Lines by path, by test."""
     reached: dict[str, TestReach] = field(default_factory=dict)
-    """By test, if requested."""
+    """What each test calls, if requested."""
     told: dict[tuple[int, str], PinnedValue] = field(default_factory=dict)
     """Results of probes, by number and test (empty without parameters)."""
     running: str = ""
@@ -209,7 +209,7 @@ class Listener:
             self._forged()
 
     def warmth(self, options: tuple[str, ...]) -> CompileCache:
-        """The compiled files and modules that the run, which had these options, sent."""
+        """The compiled files and modules that a run with these options sent."""
         return CompileCache(self._compiled, tuple(self._modules), options)
 
     def _forged(self) -> None:

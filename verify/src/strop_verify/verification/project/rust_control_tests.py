@@ -1,7 +1,7 @@
 """Control tests in Rust: a false one with a test's own name, which must fail, and the true one beside it, renamed.
 
-A false control compares with other values than the test: each number, string, character and boolean that an assertion
-expects is replaced by several others, and the control passes if one of them is taken as equal. Without such values, a
+A false control compares with values other than the test's: each number, string, character and boolean that an assertion
+expects is replaced by several others, and the control passes if one of them compares equal. Without such values, a
 failing assertion is added at the test's end (at its start if it may return early). A test that should panic returns.
 """
 
@@ -28,7 +28,7 @@ def rust_controls(
 ) -> ControlTests:
     """Files of the tree with these tests made false, each with its true control beside it.
 
-    Skips tests whose name is not unique in the tree. `literals`: change expected values; else only add assertions.
+    Skips tests whose name is not unique in the tree. `literals`: change expected values; otherwise only add assertions.
     """
     made = ControlTests()
     found: dict[str, list[tuple[str, Node]]] = {}
@@ -127,7 +127,7 @@ def _site(assertion: Node, held: str, seen: str, rng: random.Random) -> _Cut | N
 
 
 def _sides(assertion: Node) -> tuple[list[Node], list[Node]]:
-    """Tokens of both sides of a comparison; empty if the assertion is none."""
+    """Tokens of both sides of a comparison; empty if the assertion is not a comparison."""
     tokens = next((child for child in assertion.children if child.type == "token_tree"), None)
     arguments: list[list[Node]] = [[]]
     for token in tokens.children[1:-1] if tokens is not None else ():

@@ -10,16 +10,16 @@ _MAKERS = {
     "vec", "Some", "Ok", "Err", "None", "String", "from", "to_string", "to_owned", "into", "Box", "new", "Vec",
     "as_str",
 }  # fmt: skip
-"""Names that may be part of a value beside literals: none belongs to the code under test."""
+"""Names that may be part of a value besides literals: none belongs to the code under test."""
 _INTEGER = re.compile(r"(0x[0-9a-fA-F_]+|0b[01_]+|0o[0-7_]+|[0-9][0-9_]*)([iu](?:8|16|32|64|128|size))?")
 _FLOAT = re.compile(r"([0-9][0-9_]*)(\.[0-9_]*(?:f32|f64)?)")
 _MOST = 4
 _SMALL = 118
-"""Numbers below it may become greater whatever their type."""
+"""Numbers below this may become greater, whatever their type."""
 
 
 def altered(tokens: Sequence[Node], rng: random.Random) -> list[str]:
-    """Up to four variants of a value, each with one literal changed; none if it is not made of literals alone."""
+    """Up to four variants of a value, each with one literal changed; none if it is made of more than literals."""
     found: list[Node] = []
     if not all(_plain(token, found) for token in tokens):
         return []

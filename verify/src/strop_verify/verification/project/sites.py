@@ -1,4 +1,4 @@
-"""Finds the clean expressions of a test file, and what to evaluate to know their values.
+"""Finds the clean expressions of a test file, and what to evaluate to get their values.
 
 Each is rewritten in terms of module names and parameters only, so that it can be evaluated by itself; inside loops over
 clean values it yields a tuple per loop. An expression that passes a mutable object to code that is not clean is marked:
@@ -72,7 +72,7 @@ class SiteScope:
         self._bound = {name: Bound(Mention(root, (name,)), parameter=name) for name in names}
 
     def block(self, body: list[ast.stmt], loops: tuple[SiteLoop, ...], around: ast.AST | None) -> None:
-        """Takes statements in order."""
+        """Reads statements in order."""
         for statement in body:
             self._statement(statement, loops, around)
 

@@ -1,4 +1,4 @@
-"""A project as one file, or as a data URI in the task: a .tar.gz of its text and data files.
+"""Packs a project into one file, or a data URI in the task: a .tar.gz of its text and data files.
 
 A snapshot holds regular files only, without modes and times. Reading one never writes to disk.
 """
@@ -27,7 +27,7 @@ MAX_FILE_BYTES = 4 * 2**20
 """Larger files are left out of a snapshot."""
 MAX_FILES = 12_000
 _LOST = re.compile(r"[\ud800-\udfff]")
-"""Surrogates, with which Python reads file names that are not UTF-8."""
+"""Surrogates, as which Python reads the bytes of file names that are not UTF-8."""
 _PATH, _NAME = 3_800, 255
 """Maximum bytes of a path, and of a name in it."""
 _ROOTS = "STROP_PROJECTS"
@@ -47,7 +47,7 @@ _MARKS = ("PKG-INFO", "setup.py", "pyproject.toml", "Cargo.toml")
 def pack(folder: Path, out: Path) -> str:
     """Writes the snapshot of a folder or an sdist to `out`, atomically; returns its digest.
 
-    Takes the tracked files of a git checkout as they are on disk; elsewhere all but hidden files and build outputs.
+    Takes the tracked files of a git checkout as they are on disk; elsewhere, all but hidden files and build outputs.
     Raises UserError for a folder without files, or with more than MAX_FILES or MAX_BYTES.
     """
     files = read_project(folder)
@@ -191,7 +191,7 @@ def _skipped(name: str, package: bool) -> bool:
 
 
 def is_made(path: str) -> bool:
-    """Whether a path is not source by its name: hidden, a cache, an environment, build output."""
+    """Whether a path's name shows that it is not source: hidden, a cache, an environment, build output."""
     return any(_skipped(part, False) for part in path.split("/"))
 
 
@@ -216,7 +216,7 @@ def load_snapshot(check: ProjectCheck) -> Files:
         where, (files, digest) = str(path), _loaded(str(path), path.stat().st_mtime_ns)
     if digest != check.digest:
         raise VerificationError(
-            f"the project's snapshot {where} is another one: its files have digest {digest}, "
+            f"the project's snapshot {where} does not match the task: its files have digest {digest}, "
             f"the task was made with {check.digest}"
         )
     return files

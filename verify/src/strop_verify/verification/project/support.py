@@ -1,7 +1,7 @@
-"""Finds code outside the tests by which they assert; it counts as part of the tests.
+"""Finds code outside the tests with which they assert; it counts as part of the tests.
 
-Base classes of test classes, fixtures that tests request, and functions that can fail a test and do nothing else. The
-last are found by running the tests: if such a function is emptied, no test that calls it notices.
+That is: base classes of test classes, fixtures that tests request, and functions that can fail a test and do nothing
+else. Such functions are found by running the tests: no test notices when one that it calls is emptied.
 """
 
 import ast
@@ -55,8 +55,8 @@ class SupportPart:
 
 
 def _asked(base: Files, tests: Collection[str]) -> tuple[set[str], set[str]]:
-    """Names in the tests' files, and conftest.py in the folders above, that may refer to code outside: all names, and
-    their classes' bases.
+    """Names in the tests' files, and in conftest.py of the folders above, that may refer to code outside them: all
+    names, and the bases of their classes.
     """
     names, bases = set[str](), set[str]()
     named = by_file(base, tests)
@@ -73,7 +73,7 @@ def _asked(base: Files, tests: Collection[str]) -> tuple[set[str], set[str]]:
 
 
 def _bases(tree: ast.Module, names: set[str]) -> set[str]:
-    """Base classes of the classes with these names, also indirect ones within the file."""
+    """Base classes of the classes with these names, including indirect ones within the file."""
     classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     found, waiting = set[str](), [*names]
     while waiting:
@@ -85,7 +85,7 @@ def _bases(tree: ast.Module, names: set[str]) -> set[str]:
 
 
 def support_of(digest: str, base: Files, tests: Collection[str]) -> tuple[SupportPart, ...]:
-    """What may belong to the tests, by the project's text; cached for the last 32 tasks."""
+    """What may belong to the tests, judging by the project's text; cached for the last 32 tasks."""
     return _known.get((digest, tuple(sorted(tests))), lambda: tuple(_found(base, tests)))
 
 
@@ -143,8 +143,8 @@ def changed(
 def asserting(
     digest: str, base: Files, tests: Sequence[str], backend: Backend
 ) -> Mapping[SupportPart, tuple[str, ...]]:
-    """The parts that belong to the tests, with the tests that call those of which only running tells: if such a part is
-    emptied, no passing test fails. Cached for the last 32 tasks. Raises WorkerDied.
+    """The parts that belong to the tests, and for those found only by running, the tests that call them: no passing
+    test fails if such a part is emptied. Cached for the last 32 tasks. Raises WorkerDied.
     """
     if not (pieces := support_of(digest, base, tests)):
         return {}

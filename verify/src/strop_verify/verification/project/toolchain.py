@@ -1,10 +1,10 @@
 """`ProjectToolchain`: judges an edit of a project by the project's own tests.
 
 Threat model: the edited code runs in the same process as its tests (docs/verification.md describes the consequences).
-It cannot reach another run, a later run or this process; it does not get the snapshot, hence not the files as they were
-before the task was made. Results come signed over a separate channel; neither exit status nor output counts. A pass is
-believed only if canaries end as they must beside the tests, and a run of control tests in another order and one of
-false controls alone agree.
+It cannot reach another run, a later run or this process; it does not get the snapshot, and so not the files as they
+were before the task was made. Results come signed over a separate channel; neither exit status nor output counts. A
+pass is believed only if canaries beside the tests end as required, and if a run of control tests in another order and
+a run of false controls alone agree.
 """
 
 import json
@@ -29,10 +29,10 @@ from strop_verify.verification.secret_rng import drawn
 from strop_verify.verification.settings import Settings
 
 _OPEN = 4
-"""Maximum projects whose processes a toolchain keeps running."""
+"""Maximum number of projects whose processes a toolchain keeps running."""
 _TEST_SECONDS = 5.0
 _RUNS = 2
-"""Time limit of an edit's runs together, as a multiple of one run's."""
+"""Time limit for all runs of an edit together, as a multiple of one run's."""
 CHANGES_TESTS = "the edit changes tests"
 
 
@@ -104,7 +104,7 @@ class ProjectToolchain:
 
 
 def verdict_of(run: ProjectRun, tests: list[str], seconds: float) -> Verdict:
-    """Passed only if every test was reported as passed and the run finished untampered."""
+    """The verdict on a run: passed only if every test was reported as passed and the run finished untampered."""
     findings = Findings(len(tests), "test")
     findings.built = not run.uncollected or any(name in run.results for name in tests)
     findings.build_error = run.uncollected[:300] if not findings.built else ""
@@ -113,7 +113,7 @@ def verdict_of(run: ProjectRun, tests: list[str], seconds: float) -> Verdict:
     for name in tests:
         result = run.results.get(name)
         if unfinished and name == tests[-1]:
-            result = None  # all tests were told, but the run did not come to its end
+            result = None  # all tests were reported, but the run did not finish
         if result is None or run.tampered:
             why = cause if run.stop else run.uncollected or cause
             result = TestResult(id=name, outcome=outcome, message=why[:300])

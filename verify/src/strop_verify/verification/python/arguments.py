@@ -1,4 +1,4 @@
-"""Identity of containers: of a call's arguments, numbered alike in both processes, and of others repeated in a reply.
+"""Keeps the identity of containers: a call's arguments, numbered alike in both processes, and repeats in a reply.
 
 If such a container is in a call's result, or in another container after the call, its number crosses, so that the tests
 get their own list back and not a copy. Standard library only, as `verification.python.codec`.
@@ -49,7 +49,7 @@ class NamedContainers:
     def __init__(self, arguments: list[Any]) -> None:
         self.found = containers(arguments)
         self.new: list[Any] = []
-        """The contents of those held more than once, inner ones first."""
+        """The contents of the containers held more than once, inner ones first."""
         self._numbers = {id(container): number for number, container in enumerate(self.found)}
         self._repeated: set[int] = set()
 

@@ -24,11 +24,11 @@ from strop_verify.verification.python.child import (
 from strop_verify.verification.python.wire import FrameReader, frame
 
 _TESTER_SECONDS = 1.0
-"""Most wall seconds for a tester to notice that its candidate was killed, before it is killed too."""
+"""Maximum wall seconds for a tester to notice that its candidate was killed, before it is killed too."""
 _PAST = 0.25
-"""How many of them may lie past the job's limit."""
+"""How many of these seconds may lie past the job's limit."""
 _LEAST = 0.1
-"""Least wall seconds that it has."""
+"""Minimum wall seconds that the tester gets."""
 
 
 class TesterReport:
@@ -94,7 +94,7 @@ def run_asserts(
     """Judges one candidate with the tester, which is closed if it does not finish by itself.
 
     `changes`: whether changes that calls make to their arguments reach the tests. `near`: whether plain values replace
-    objects that do not cross. Raises WorkerDied if a process of ours broke, VerificationError if the test code did.
+    objects that do not cross. Raises WorkerDied if our own process broke, VerificationError if the test code did.
     """
     output, pump = Capture(limits.output_bytes), Pump(limits)
     report = TesterReport(lambda pid: pump.watch(pid, fresh=True))
@@ -139,7 +139,7 @@ def let_finish(report: TesterReport, channel: socket.socket, pump: Pump) -> None
 
 
 def stopped(report: TesterReport, output: Capture, pump: Pump, end: ExitStatus) -> tuple[Outcome, str]:
-    """Why the tests did not finish. Raises WorkerDied or VerificationError when we failed."""
+    """Why the tests did not finish. Raises WorkerDied or VerificationError if the answer is not to blame."""
     if report.broken and not pump.expired:
         if not report.broken.startswith("test code"):
             raise WorkerDied(report.broken)

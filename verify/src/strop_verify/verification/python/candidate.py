@@ -1,4 +1,4 @@
-"""The process that runs an answer: jailed, and for one answer only. The answer may take over all of it.
+"""The process that runs an answer: jailed, and for one answer only. The answer may take it over entirely.
 
 Threat model: the answer's code shares this process, so nothing here is trusted once it runs. The process holds the
 answer, the arguments of calls and its own end of a channel (descriptor 3); never an expected value, another answer or
@@ -36,7 +36,7 @@ CHANNEL = 3
 """The only descriptor besides 0, 1 and 2."""
 _BUILT, _LOADED = (frame({stage: True}) for stage in ("built", "loaded"))
 TEXT = 300
-"""Most characters of an exception's text that cross."""
+"""Maximum characters of an exception's text that cross."""
 
 
 def run(kind: str) -> NoReturn:
@@ -45,7 +45,7 @@ def run(kind: str) -> NoReturn:
     job = read_blocking(CHANNEL, reader)
     gc.enable()
     if kind == "program":
-        surroundings.begin(4 if sys.version_info < (3, 12) else 3)  # until then calls from C count
+        surroundings.begin(4 if sys.version_info < (3, 12) else 3)  # before 3.12, calls from C count
         program.run(job["code"], _describe, _send)
     with contextlib.suppress(Closed):
         if kind == "module":
@@ -87,7 +87,7 @@ def _found(names: dict[str, Any], name: str) -> Any:
 
 
 class _Method:
-    """A method of `Solution`. Each call gets a new instance, so that no state is left from the call before."""
+    """A method of `Solution`. Each call gets a new instance, so that no state carries over between calls."""
 
     def __init__(self, solution: type, name: str) -> None:
         self._solution, self._name = solution, name
@@ -112,7 +112,7 @@ class Functions(StandIns):
         self._encoder = partial(_GivenEncoder, self) if exact else _EqualEncoder
         self._special = self.special if exact else None
         self._last: dict[int, Any] = {}
-        """By a function's number, its last result if that is mutable."""
+        """Each function's last result if that is mutable, by the function's number."""
 
     def encode(self, value: Any) -> bytes:
         """The bytes of one of the answer's values. Raises Unencodable."""
@@ -150,7 +150,7 @@ class Functions(StandIns):
     def _called(
         self, number: int, args: list[Any], kwargs: dict[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
-        """The result in a list, or none and the reply's fields for an exception. Raises Unencodable."""
+        """The result in a list; for an exception, an empty list and the reply's fields. Raises Unencodable."""
         try:
             function = self.given[number]
             if type(function) is _Method:
@@ -237,13 +237,13 @@ def _line(error: BaseException) -> int:
 
 
 def _describe(error: BaseException) -> list[str]:
-    """[nearest builtin class, text]; the text names the class if it is the answer's own."""
+    """[nearest builtin class, text]; the text names the class if the answer defines it."""
     names = [c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins"]
     known = next((n for n in names if isinstance(getattr(builtins, n, None), type)), "Exception")
     try:
         text = str(error)[:TEXT]
     except BaseException:
-        text = "(its text could not be made)"
+        text = "(its text is unavailable)"
     return [known, text if known == type(error).__name__ else f"{type(error).__name__}: {text}"[:TEXT]]
 
 

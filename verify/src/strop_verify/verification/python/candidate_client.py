@@ -1,6 +1,6 @@
 """The tester's side of an answer's functions: calls cross to the candidate, plain data comes back.
 
-Values have exact types of Python's own (verification.python.codec, values); functions and iterators have stand-ins
+Values have exact builtin types (verification.python.codec, values); functions and iterators have stand-ins
 (functions). Containers that the candidate changes in place are changed here too. Anything else that arrives ends the
 conversation for good: no later call can succeed.
 """
@@ -31,7 +31,7 @@ _SHORT = struct.pack("ll", 0, 20_000)
 _RAISED = (Exception, SystemExit, KeyboardInterrupt)
 _NOT_RAISED = (Warning, StopIteration, StopAsyncIteration)
 GONE = "gone"
-"""Why a conversation ended if the candidate's process did."""
+"""The value of `CandidateClient.gone` when the candidate's process has ended."""
 
 
 class CandidateGone(BaseException):
@@ -49,7 +49,7 @@ class CandidateClient:
         self.takes_changes = True
         """Whether changes that the candidate makes to arguments are copied to those of the tests."""
         self.changed = False
-        """Whether they were, at least once."""
+        """Whether any change was copied."""
 
     def begin(self, job: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> bool:
         """Sends the job and forwards the candidate's stages; False, after "done" or "broken", if it stops there."""
@@ -106,7 +106,7 @@ class CandidateClient:
         raise NotImplementedError
 
     def fault(self, cause: str) -> None:
-        """Notes that the running test cannot pass."""
+        """Records that the running test cannot pass."""
         raise NotImplementedError
 
     def write(self, message: dict[str, Any]) -> None:
@@ -137,9 +137,9 @@ class Candidate(CandidateClient):
         self.returned: list[Any] = []
         """The last call's result, if it had one."""
         self.containers: list[Any] = []
-        """Those that the current reply may refer to by number."""
+        """Containers that the current reply may refer to by number."""
         self.last: dict[int, Any] = {}
-        """By a function's number, its last result if that is mutable."""
+        """Each function's last result if that is mutable, by the function's number."""
 
     def _next(self) -> dict[str, Any]:
         while True:
@@ -152,7 +152,7 @@ class Candidate(CandidateClient):
     def call(
         self, function: int, args: tuple[Any, ...], kwargs: dict[str, Any], *, ends: bool = False
     ) -> Any:
-        """Calls a function of the candidate. Its exceptions are raised here, StopIteration only if it `ends`."""
+        """Calls a function of the candidate. Raises its exceptions, but StopIteration only if `ends` is set."""
         if self.gone:
             raise CandidateGone(self.gone)
         self.calls += 1
@@ -198,7 +198,7 @@ class Candidate(CandidateClient):
         result = self.decode(value)
         if "again" in reply:
             if type(last := self.last.get(function)) is not type(result):
-                raise Malformed("another result than the last one")
+                raise Malformed("not the same result as the last one")
             overwrite(last, result)
             result = last
         self.last[function] = result if isinstance(result, MUTABLE) else None
@@ -206,7 +206,7 @@ class Candidate(CandidateClient):
         return result
 
     def fault(self, cause: str) -> None:
-        """Notes that the running test cannot pass."""
+        """Records that the running test cannot pass."""
         self.unencodable = self.unencodable or cause
 
     def encode(self, value: Any) -> bytes:
@@ -257,7 +257,7 @@ def failure_of_tests(error: BaseException) -> str:
 
 
 def copy_changes(args: Sequence[Any], after: list[Any]) -> None:
-    """Makes the arguments' containers equal to what a call left of them. Raises Malformed."""
+    """Makes the arguments' containers equal to their state after a call. Raises Malformed."""
     if len(after) != len(args):
         raise Malformed("changed arguments of another call")
     for old, new in zip(args, after, strict=True):
@@ -277,7 +277,7 @@ def described(description: Any) -> list[str]:
 
 
 def _exception(parts: Any) -> BaseException:
-    """The exception that a candidate reports; for a class of the answer's own, of a local class with the same name.
+    """The exception that a candidate reports; if the answer defines its class, a local class of that name replaces it.
 
     None of the answer's exceptions can end the tests or one of their loops. Raises Malformed.
     """

@@ -88,7 +88,7 @@ def _put(findings: Findings, index: int, outcome: Outcome, message: str) -> None
 
 
 def _ask(code: str, rows: list[list[bytes]], tester: JailedProcess, limits: Limits) -> _Answers:
-    """What the checker says of the rows. Closes the tester if it does not finish in time."""
+    """Sends the rows to the checker and returns its replies. Closes the tester if it does not finish in time."""
     ours, theirs = socket.socketpair()
     pump = Pump(limits)
     answers = _Answers(lambda pid: pump.watch(pid, fresh=True))

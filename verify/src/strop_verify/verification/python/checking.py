@@ -2,7 +2,7 @@
 
 Trusted code on hostile values, each decoded to exact builtin types. Only the exact value True passes. If the checker
 raises, the result fails, so that no answer can turn its failure into *error*. The checker is at fault if a name or an
-import is missing, or if it raises the same at the same line for the expected value, None and empty values.
+import is missing, or if it raises the same exception at the same line for the expected value, None and empty values.
 
 Job: {"checker": code, "rows": [bytes of each of ..., expected, result]}. Sends for each row {"row", "ok", "x"}, {"row",
 "own": cause} if the checker is at fault, or {"row", "forged": why}; then {"done": null}. Or {"broken": why}.

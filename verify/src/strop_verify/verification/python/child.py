@@ -100,16 +100,16 @@ def reap(zygote: JailedProcess, *, kill: bool) -> ExitStatus:
 
 @dataclass
 class Findings:
-    """What was seen of an answer so far; becomes the verdict."""
+    """An answer's results so far; they become the verdict."""
 
     count: int
-    """Tests that the task has."""
+    """Number of tests in the task."""
     prefix: str
     built: bool = False
     build_error: str = ""
     results: list[TestResult] = field(default_factory=list)
     stop: tuple[Outcome, str] | None = None
-    """What ended the tests before the last one."""
+    """What stopped the tests before the last one."""
     changed: bool = False
     """Whether calls changed arguments of the tests in place."""
     objects: bool = False
@@ -128,7 +128,7 @@ class Findings:
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """Of all results so far, and of what ended the tests."""
+        """The outcomes of all results so far, and of what stopped the tests."""
         return [result.outcome for result in self.results] + ([self.stop[0]] if self.stop else [])
 
     def late(self, limits: Limits) -> bool:
@@ -146,7 +146,7 @@ class Findings:
         self.results[number] = self.results[number].model_copy(update=changed)
 
     def check_memory(self, limits: Limits) -> None:
-        """Fails an answer that raised its address-space limit, as for stacks, and used more memory than it may."""
+        """Fails an answer that raised its address-space limit, as for stacks, and used more memory than allowed."""
         if self.peak > limits.memory_bytes and self.results:
             text = f"used more than {limits.memory_bytes >> 20} MiB"
             self.fail(len(self.results) - 1, text, Outcome.OUT_OF_MEMORY)
@@ -195,7 +195,7 @@ def _worst(results: list[TestResult]) -> tuple[Outcome, str]:
 
 
 def worse(known: TestResult | None, new: TestResult) -> TestResult:
-    """The result of a test that is reported again: an outcome other than passed stays."""
+    """The result of a test that is reported again: a known outcome other than passed stays."""
     if known is None or known.outcome is Outcome.PASSED:
         return new
     return new.model_copy(update={"outcome": known.outcome})

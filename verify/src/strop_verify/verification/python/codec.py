@@ -1,4 +1,4 @@
-"""Values across the trust border: a small binary format of exact builtin types, in both directions.
+"""Values across the trust boundary: a small binary format of exact builtin types, in both directions.
 
 int, float (also nan and infinities), str, bool, None, list, tuple, dict, set, frozenset, bytes and complex cross; so do
 Counter, defaultdict and OrderedDict, as the dict that they equal. Anything else, including a subclass with its own
@@ -20,7 +20,7 @@ All numbers are little-endian.
 
 A message is the number of its fields, then for each the length of its name in one byte, the name and a value.
 
-Bytes have one meaning, and a value has one form but for the order of sets. Nothing is read recursively, and a size that
+Bytes have one meaning, and a value one form except for the order of sets. Nothing is read recursively, and a size that
 the remaining bytes cannot hold is refused. Standard library only: jailed workers import this without site-packages.
 """
 
@@ -33,11 +33,11 @@ from struct import Struct
 from typing import Any, ClassVar
 
 MAX_DEPTH = 100
-"""Deepest nesting of containers that crosses."""
+"""Maximum nesting of containers that crosses."""
 MAX_NODES = 1 << 21
-"""Most values in one value; shared ones count each time."""
+"""Maximum number of nested values in one value; shared ones count each time."""
 PACKED = 16
-"""Fewest ints that are packed."""
+"""Minimum number of ints that are packed."""
 
 NONE, FALSE, TRUE, FLOAT, COMPLEX, STR, BYTES, INT = range(128, 136)
 LIST, TUPLE, SET, FROZENSET, DICT, INTS, TAGGED = range(136, 143)
@@ -61,7 +61,7 @@ class Malformed(ValueError):
 
 
 class Oversize(Malformed):
-    """More bytes than the receiver takes: the answer's fault, but no forgery."""
+    """More bytes than the receiver takes: the answer's fault, but not a forgery."""
 
 
 def encode(value: Any, encoder: Callable[[], "Encoder"] | None = None) -> bytes:
@@ -96,7 +96,7 @@ class Encoder:
         return bytes(self.out)
 
     def beyond(self, value: Any, why: str, depth: int) -> None:
-        """Writes a value that has no form here, in a subclass. Raises Unencodable."""
+        """Writes a value that has no form here; only subclasses can. Raises Unencodable."""
         raise Unencodable(why)
 
     def tag(self, parts: Collection[Any], depth: int) -> None:

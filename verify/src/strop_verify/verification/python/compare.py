@@ -1,4 +1,4 @@
-"""Whether a returned value is the expected one. Runs in the trainer's process, on trees of hostile values.
+"""Compares a returned value with the expected one. Runs in the trainer's process, on trees of hostile values.
 
 The expected value is JSON. Equality is Python's, with tuples read as lists, as in the graders of such tests: those of
 LiveCodeBench (`grade_call_based`, lcb_runner/evaluation/testing_util.py) and of APPS, also used by TACO and PRIME
@@ -22,7 +22,7 @@ from strop_verify.verification.python.decoder import Unbuilt
 _SHOWN = 200
 _CUT = "..."
 _MOST_BITS = 8 * _SHOWN
-"""Most bits of an integer that is shown in decimal digits, which takes quadratic time."""
+"""Maximum bits of an integer shown in decimal digits, since the conversion takes quadratic time."""
 
 
 def matches(expected: Any, tree: Any, tolerance: float = 0.0) -> bool:
@@ -97,7 +97,7 @@ def _as_python(tree: Any) -> str:
 def same_output(expected: str, actual: str, tolerance: float = 0.0) -> bool:
     """Whether outputs are equal line by line, ignoring white space at line ends and empty lines at the end.
 
-    With a tolerance also word by word: decimal numbers may differ by it, absolutely or relatively; two integers not.
+    With a tolerance, words are compared: numbers may differ by it, absolutely or relatively; two integers may not.
     """
     ours, theirs = _lines(expected), _lines(actual)
     if tolerance <= 0 or ours == theirs:

@@ -40,17 +40,17 @@ from strop_verify.verification.python.codec import (
 )  # fmt: skip
 
 MAX_TAGGED_DEPTH = 2 * MAX_DEPTH
-"""The same with tagged values, whose parts may be `MAX_DEPTH` deep at any depth (`codec.tagged`)."""
+"""`MAX_DEPTH` for tagged values, whose parts may be `MAX_DEPTH` deep at any depth (`codec.tagged`)."""
 _UNTIMED = 20_000
-"""Most parts read between two looks at the clock, except those of one container."""
+"""Maximum parts read between two checks of the clock, not counting those of a single container."""
 _LARGE = 1 << 16
 """Size from which a message is read without garbage collection, in bytes; its values hold no cycles."""
 _Make = dict[int, Callable[[list[Any]], Any]]
-"""What builds a container from its items, by its kind."""
+"""Functions that build a container from its items, by the container's kind."""
 
 
 class DecodeTimeout(Malformed):
-    """The time for reading is over."""
+    """Reading took longer than allowed."""
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Unbuilt:
 
     kind: str
     items: list[Any]
-    """Of a dict, keys and values in turn."""
+    """The items; for a dict, keys and values in turn."""
 
     @property
     def pairs(self) -> Iterator[tuple[Any, Any]]:
@@ -84,13 +84,13 @@ def decode(data: bytes, special: Callable[[str, list[Any]], Any] | None = None) 
             raise Malformed("a tag without a name")
         return make(items[0], items[1:])
 
-    # keys may be equal here: objects can change after they were hashed
+    # keys may be equal here: objects can change after being hashed
     loose: _Make = {TUPLE: tuple, SET: set, FROZENSET: frozenset, DICT: _dict, TAGGED: of_tag}
     return _whole(data, loose, MAX_TAGGED_DEPTH)
 
 
 def tree(data: bytes, until: float = math.inf) -> Any:
-    """Like `decode`, for any process: sets and dicts stay `Unbuilt`. Of duplicate keys only texts are refused.
+    """Like `decode`, for any process: sets and dicts stay `Unbuilt`. Only duplicate keys that are strings are refused.
 
     Raises DecodeTimeout when `time.monotonic()` passes `until`, at most about half a second late.
     """
@@ -123,7 +123,7 @@ def fields(data: bytes, until: float = math.inf) -> dict[str, Any]:
     except _BROKEN as error:
         raise _malformed(error) from None
     if at != len(data):
-        raise Malformed("more than a message")
+        raise Malformed("bytes after the message")
     return found
 
 
@@ -187,7 +187,7 @@ def _whole(data: bytes, make: _Make, levels: int, until: float = math.inf) -> An
     except _BROKEN as error:
         raise _malformed(error) from None
     if end != len(data):
-        raise Malformed("more than a value")
+        raise Malformed("bytes after the value")
     return value
 
 
@@ -230,7 +230,7 @@ def _read(data: bytes, at: int, make: _Make, levels: int, until: float) -> tuple
                     if left < 0 or len(outer) >= levels:
                         raise Malformed("too deep or too large")
                     if time.monotonic() > until:
-                        raise DecodeTimeout("the time is over")
+                        raise DecodeTimeout("out of time")
                     pause = max(0, left - _UNTIMED)
                 if code == INTS:
                     code, start = data[at], at + 2
@@ -265,12 +265,12 @@ def _read(data: bytes, at: int, make: _Make, levels: int, until: float) -> tuple
 def _float(data: bytes, at: int) -> float:
     value: float = DOUBLE.unpack_from(data, at)[0]
     if value != value and data[at : at + 8] != NAN:
-        raise Malformed("another nan")
+        raise Malformed("a nan in another form")
     return value
 
 
 def _unpacked(data: bytes, size: int, width: int) -> list[int]:
     items = array(WIDTHS[width], data).tolist()
     if not len(items) == size >= PACKED or width_of(items) != WIDTHS[width]:
-        raise Malformed("ints that are packed in another way")
+        raise Malformed("ints that are packed in another form")
     return items

@@ -29,10 +29,10 @@ _CLOSE_RANGE = 436
 _REQUEST_BYTES = 1 << 13
 _MOST_FDS = 8
 _POOL, _POOL_HEADER = 1 << 14, 48
-"""CPython keeps objects of up to `_SMALL` bytes, by size in steps of 16, in pools of this size with such a header."""
+"""CPython keeps objects of up to `_SMALL` bytes, by size in steps of 16, in pools of this size and header size."""
 _SMALL = 512
 _ENOUGH = 8
-"""Consecutive blocks that a new pool gives, and one with holes hardly ever."""
+"""Number of consecutive blocks that shows a new pool: one with holes hardly ever gives as many."""
 _BELOW_MMAP = 130_000
 """Size of a block that is too large for any hole and that malloc still takes from the top of the heap."""
 _MOST_BYTES = 4 << 20
@@ -105,7 +105,7 @@ def serve(
 ) -> NoReturn:
     """Sends `hello`, then forks and reaps one child at a time until the parent hangs up.
 
-    `become` returns what a child does, from a request and the numbers of its descriptors; cached by request.
+    `become` maps a request and the numbers of its descriptors to what a child does; results are cached by request.
     """
     try:
         prepared = lru_cache(maxsize=64)(partial(_prepared, become))
@@ -178,7 +178,7 @@ def _ends_soon(child: int) -> bool:
 
 
 def fill_holes() -> None:
-    """Takes the free blocks below the top of the heap for good, from Python's allocator and the C library's.
+    """Permanently allocates the free blocks below the top of the heap, in Python's allocator and the C library's.
 
     A child gets a copy of every page that it or its parent writes to, and new objects go into the holes that earlier
     ones left, all over the heap. Without holes, a child's objects lie together on pages of their own. With allocators
@@ -206,7 +206,7 @@ def _allocator(library: Any, take: str, give: str) -> tuple[Callable[[int], int]
 
 
 def _fill_pools(take: Callable[[int], int], give: Callable[[int], None], size: int) -> None:
-    """Takes blocks until they come consecutively from the start of a pool, which is then new and is given back."""
+    """Allocates blocks until some come consecutively from a pool's start; frees these, since their pool is new."""
     row: list[int] = []
     for _ in range(_MOST_BYTES // _SMALL * 16 // size):
         block = take(size)

@@ -1,9 +1,9 @@
-"""Functions and iterators across the trust border: each stays where it is, and the other side has a stand-in.
+"""Functions and iterators across the trust boundary: each stays where it is, and the other side gets a stand-in.
 
 The stand-in of a function is a function, that of an iterator a generator. Arguments, results and exceptions cross like
-any value, so neither side runs the other's code. Functions have numbers; an iterator has that of its `__next__`, a file
-in memory those of its methods. The answer calls a function of the tests by {"cb": number, "a", "k"} and serves further
-requests until it gets {"r": value} or {"x": [builtin class, text]}. Standard library only, as `codec`.
+any value, so neither side runs the other's code. Functions are numbered; an iterator goes by the number of its
+`__next__`, an in-memory file by those of its methods. The answer calls a function of the tests with {"cb": number, "a",
+"k"}, then serves requests until it gets {"r": value} or {"x": [builtin class, text]}. Standard library only.
 """
 
 import builtins
@@ -21,9 +21,9 @@ _FUNCTIONS = (
     types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType, functools.partial,
 )  # fmt: skip
 _OF_ITERATORS = ("builtins", "itertools", "_collections")
-"""Modules whose iterators the tests may give; not their own objects, nor mocks."""
+"""Modules whose iterators the tests may pass, which excludes the tests' own classes and mocks."""
 _OF_FILES = ("read", "readline", "readlines", "write", "writelines", "getvalue", "close", "__next__")
-"""What an answer may do with a file in memory; `seek` could make it gigabytes long."""
+"""What an answer may do with an in-memory file; `seek` could make it gigabytes long."""
 
 
 class ObjectTable:
@@ -36,38 +36,38 @@ class ObjectTable:
 
     def number_of(self, value: Any) -> int:
         """The number of a function, or of an iterator's `__next__`: the same each time."""
-        if id(value) not in self._numbers:  # what is kept keeps its id
+        if id(value) not in self._numbers:  # a kept object keeps its id
             self._numbers[id(value)] = len(self.functions)
             self._kept.append(value)
             self.functions.append(value.__next__ if isinstance(value, Iterator) else value)
         return self._numbers[id(value)]
 
     def __getitem__(self, number: Any) -> Any:
-        """The function with a number, which may be hostile. Raises Malformed."""
+        """The function with this number, which may be hostile. Raises Malformed."""
         if type(number) is not int or not 0 <= number < len(self.functions):
             raise Malformed("a call of an unknown function")
         return self.functions[number]
 
     def original(self, number: Any) -> Any:
-        """The function or iterator with a number. Raises Malformed."""
+        """The function or iterator with this number. Raises Malformed."""
         self[number]
         return self._kept[number]
 
 
 def is_function(value: Any) -> bool:
-    """Whether it is a function, not another callable object."""
+    """Whether the value is a function rather than another callable."""
     return type(value) in _FUNCTIONS
 
 
 class TestsEncoder(ValueEncoder):
-    """Writes what the tests give to an answer."""
+    """Encodes what the tests pass to an answer."""
 
     def __init__(self, functions: ObjectTable) -> None:
         super().__init__()
         self.functions = functions
 
     def further(self, value: Any, why: str, depth: int) -> None:
-        """Writes functions, mocks as such, iterators, files in memory, exceptions. Raises Unencodable."""
+        """Writes functions, mocks (as functions), iterators, in-memory files and exceptions. Raises Unencodable."""
         kind = type(value)
         name = str(value.__name__) if kind is types.BuiltinFunctionType else ""
         if name and vars(builtins).get(name) is value:
@@ -89,7 +89,7 @@ class TestsEncoder(ValueEncoder):
 
 
 def items_of(following: Callable[[], Any]) -> Iterator[Any]:
-    """A generator of what the function returns until it raises StopIteration."""
+    """Yields what the function returns until it raises StopIteration."""
     while True:
         try:
             item = following()
@@ -130,7 +130,7 @@ def called_back(
 
 
 def _file(*methods: Callable[..., Any]) -> Any:
-    """In the answer's process: the stand-in of a file in memory."""
+    """In the answer's process: the stand-in of an in-memory file."""
     own = dict(zip(_OF_FILES, map(staticmethod, methods), strict=True))
     itself = dict.fromkeys(("__iter__", "__enter__"), lambda self: self)
     return type("File", (), {**own, **itself, "__exit__": lambda self, *_: self.close()})()
@@ -145,7 +145,7 @@ class StandIns:
         self._stand_in_numbers: dict[int, int] = {}
 
     def stand_in(self, tag: str, number: int) -> Any:
-        """The stand-in with a number."""
+        """The stand-in with this number."""
         if number not in self._stand_ins:
             function = self._function(number)
             made = self._stand_ins[number] = items_of(function) if tag == "iter" else function

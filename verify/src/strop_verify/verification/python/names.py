@@ -1,4 +1,4 @@
-"""Names of modules, and names that test code binds, which an answer's may not hide. Standard library only."""
+"""Module names, and names that test code binds, which an answer's names may not hide. Standard library only."""
 
 import ast
 import contextlib
@@ -63,7 +63,7 @@ def used_names(text: str) -> set[str]:
 
 
 def module_names(path: str) -> list[str]:
-    """Dotted names for a file: the whole path first, then with ever fewer of its leading folders."""
+    """Dotted names for a file: the whole path first, then without its leading folders, one more each time."""
     parts = list(PurePosixPath(path).with_suffix("").parts)
     if parts[-1] == "__init__" and len(parts) > 1:
         parts.pop()

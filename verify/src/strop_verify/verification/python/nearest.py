@@ -1,7 +1,7 @@
-"""The plain value that replaces an object of an answer which does not cross: what it is, holds or counts as.
+"""Finds the plain value to replace an object of an answer that does not cross: what it is, holds or counts as.
 
 Runs in the candidate's process, after tests have failed with the object itself. An answer passes with such a value only
-if it also passes with the object in one process (`verification.plain`), so a bad one costs no more than the pass.
+if it also passes with the object in one process (`verification.plain`), so a bad value can only cost a pass.
 """
 
 from array import array
@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 _MOST = 1 << 16
-"""Most items that are taken from an object."""
+"""Maximum number of items taken from an object."""
 BASES: dict[Any, Callable[[Any], Any]] = {
     int: int.__int__,
     float: float.__float__,

@@ -46,7 +46,7 @@ class _ProgramLoader(SourceFileLoader):
 def run(code: str, describe: Describe, send: Send) -> NoReturn:
     """Runs the program and exits as it does: with 0, its own status, 1 after an uncaught exception, or by a signal.
 
-    Sends {"built"} or {"build": why}, and {"x": description} if it ends badly by an exception.
+    Sends {"built"} or {"build": why}, and {"x": description} if an uncaught exception makes it fail.
     """
     path = os.path.abspath(sys.argv[0])
     try:
@@ -86,7 +86,7 @@ def _main_module(path: str, code: str) -> types.ModuleType:
 
 
 def _run(compiled: types.CodeType, names: dict[str, Any], describe: Describe) -> tuple[int, list[str] | None]:
-    """The status, and the description of an uncaught exception, to which no reference is left."""
+    """The status, and the description of an uncaught exception; keeps no reference to the exception."""
     try:
         exec(compiled, names)
     except SystemExit as stop:
@@ -139,7 +139,7 @@ def _finish(library: set[str]) -> bool:
     atexit._run_exitfuncs()
     flushed = _flush()
     gc.collect()  # as CPython does; it affects the order in which objects are destroyed later
-    sys.setswitchinterval(1000)  # daemon threads run no more
+    sys.setswitchinterval(1000)  # keeps daemon threads from running
     for name in _FORGOTTEN:
         setattr(sys, name, None)
     for name in _STREAMS:

@@ -29,7 +29,7 @@ from strop_verify.verification.python.wire import FrameReader, frame
 
 
 class Words:
-    """The few frames of a program's channel: built or not, an uncaught exception. The output decides the result."""
+    """Reads the few frames of a program: built or not, an uncaught exception. Its output decides the result."""
 
     def __init__(self) -> None:
         self.reader = FrameReader(1 << 16)

@@ -1,4 +1,4 @@
-"""What an answer finds around it: the streams, names and limits that plain Python would give it.
+"""Gives an answer the streams, names and limits that plain Python would give it.
 
 The zygote was started without `site`, its streams are not those of a program, and an answer runs some calls deep in it.
 This module makes up for that before the first fork.
@@ -18,7 +18,7 @@ _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME
 
 
 def prepare() -> None:
-    """In the zygote, before the first fork: what all candidates share. Streams refer to descriptors by number."""
+    """Runs in the zygote before the first fork: sets up what candidates share. Streams use descriptors by number."""
     aside = [os.dup(fd) for fd in range(3)]
     near, far = os.pipe()
     with open(os.__file__, "rb") as file:  # streams remember that input is seekable and output is not
@@ -94,7 +94,7 @@ def _set_limit(limit: int, /) -> None:
 
 
 def _with_room(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which then lets stacks of threads be reserved: these use no memory."""
+    """Wraps the function to lift the address-space limit first: threads' reserved stacks use no memory."""
 
     def with_room(*arguments: Any, **options: Any) -> Any:
         if arguments or options:

@@ -1,4 +1,4 @@
-"""The process that runs a task's own test code, apart from the answer.
+"""The process that runs a task's own test code, separate from the answer.
 
 Trusted code, but jailed, because it works on what hostile code returned. The entry point and the helpers that the tests
 see are proxies: they call the candidate in its process, and plain data comes back. The tests see no other name of the
@@ -67,11 +67,11 @@ class TestCode:
     """The tests of a task, compiled."""
 
     statements: list[tuple[CodeType, bool]]
-    """The top-level ones, each with whether it is a test."""
+    """The top-level statements, each with whether it is a test."""
     names: list[str]
-    """The answer's names that they see, entry point first."""
+    """The answer's names that the tests see, entry point first."""
     bound: frozenset[str] | None
-    """Every name that they bind anywhere; None if that is unknown."""
+    """Every name that the tests bind anywhere; None if that is unknown."""
 
 
 @lru_cache(maxsize=256)

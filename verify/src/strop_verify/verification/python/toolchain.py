@@ -1,6 +1,6 @@
-"""`PythonToolchain`: Python answers judged by jailed worker processes, one at a time.
+"""`PythonToolchain`: judges Python answers with jailed worker processes, one at a time.
 
-Threat model: the answer is hostile code of the trainer's user. It runs in its own process, forked by a zygote. This
+Threat model: the answer is hostile code of the trainer's user. It runs in its own process, forked by a zygote. That
 process never holds an expected value, test code, another answer or any descriptor but its own pipes; it sends return
 values, and trusted code decides. Not covered: kernel bugs; what `strop doctor` reports as open; recognised test inputs.
 """
@@ -34,7 +34,7 @@ from strop_verify.verification.settings import Settings
 TESTER_MEMORY = 1 << 30
 """Address space of a tester process, in bytes."""
 _KNOWN = 512
-"""Most findings about references that are remembered."""
+"""Maximum number of findings about references that are remembered."""
 CHANGED = "it passes only by changing its arguments, and the reference does not need that"
 _Found = TypeVar("_Found")
 
@@ -50,7 +50,7 @@ class PythonToolchain:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.wall_seconds = settings.limits.wall_seconds
-        """Within which an answer gets its verdict, except for second looks at a pass."""
+        """Time within which an answer gets its verdict, not counting second looks at a pass."""
         self._zygote: JailedProcess | None = None
         self._tester: JailedProcess | None = None
         self._runner: JailedProcess | None = None
@@ -58,7 +58,7 @@ class PythonToolchain:
         """Findings about references: `_remembered`."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict per job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
+        """One verdict per job. Raises WorkerDied if one of our processes broke, VerificationError for a bad task."""
         return [self.judged(task, answer)[0] for task, answer in jobs]
 
     def judged(self, task: Task, answer: str, *, near: bool = False) -> tuple[Verdict, bool]:
@@ -137,7 +137,7 @@ class PythonToolchain:
         return replace(limits, wall_seconds=SECOND_LOOK_LIMITS * limits.wall_seconds)
 
     def _without_changes(self, task: Task, answer: str, findings: Findings, near: bool) -> None:
-        """Judges the answer without copying its changes of arguments, if the reference passes like that."""
+        """Judges the answer without copying its changes to arguments, if the reference passes that way."""
         pure = partial(self.passes, task, task.reference, changes=False)
         if self._remembered("pure", task, pure, bad=False):
             again = self._findings(task.check, answer, changes=False, near=near)

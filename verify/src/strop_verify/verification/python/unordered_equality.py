@@ -1,9 +1,9 @@
-"""Whether two lists hold the same items in any order. Runs in the trainer's process, on trees of hostile values.
+"""Checks whether two lists hold the same items in any order, in the trainer's process, on trees of hostile values.
 
-Only the outermost list or tuple is unordered; items match as in `verification.python.compare`. Results with another
-number of parts than the expected value are refused by counting, so the expected value bounds the work. Without
-tolerance, items become text keys and are counted, in linear time. With it, items that differ only in their numbers are
-paired by a maximum matching, since "close" is not transitive; more than 200 such items, in the order of their numbers.
+Only the outermost list or tuple is unordered; items match as in `verification.python.compare`. Results that do not have
+as many parts as the expected value are refused by counting, so the expected value bounds the work. Without tolerance,
+items become text keys and are counted, in linear time. With it, items that differ only in their numbers are paired by a
+maximum matching, since "close" is not transitive; more than 200 such items are paired in the order of their numbers.
 """
 
 import json
@@ -17,7 +17,7 @@ from strop_verify.verification.python.compare import matches
 from strop_verify.verification.python.decoder import Unbuilt
 
 MOST_MATCHED = 200
-"""Largest group of items that are paired by a maximum matching."""
+"""Maximum size of a group of items that is paired by a maximum matching."""
 
 
 def matches_in_any_order(expected: Any, tree: Any, tolerance: float = 0.0) -> bool:
@@ -34,7 +34,7 @@ def matches_in_any_order(expected: Any, tree: Any, tolerance: float = 0.0) -> bo
 
 
 def _parts(value: Any, most: float) -> int:
-    """The number of values in a value, including itself; stops one container after `most`."""
+    """Counts the values nested in a value, including itself; stops one container after `most`."""
     count, waiting = 1, [value]
     while waiting and count <= most:
         inner = waiting.pop()
@@ -67,7 +67,7 @@ def _pair(expected: list[Any], items: list[Any], tolerance: float) -> bool:
 
 
 def _perfect(fits: Sequence[Sequence[int]]) -> bool:
-    """Whether each row of `fits` (the columns that it may take) can get a column of its own; by augmenting paths."""
+    """Whether each row of `fits` (the columns that it may take) can get a different column; by augmenting paths."""
     owner: dict[int, int] = {}
 
     def place(row: int, seen: set[int]) -> bool:

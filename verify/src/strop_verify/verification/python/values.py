@@ -1,9 +1,9 @@
-"""Values of the standard library that cross between tests and answers, with their exact types, as tagged values.
+"""Standard-library values that cross between tests and answers, with their exact types, as tagged values.
 
 Dates, range, Fraction, Decimal, bytearray, deque, Counter, OrderedDict, defaultdict, views of dicts, plain named tuples
 and builtin classes. Each is rebuilt from plain parts, so its methods are the library's own. A named tuple crosses if
-its class has only fields, and no callable one has the name of a plain value's method. A defaultdict of the answer fills
-in values with a builtin class, or not at all. Standard library only, as `verification.python.codec`.
+its class has only fields, and no callable field has the name of a plain value's method. An answer's defaultdict keeps
+its factory only if that is a builtin class. Standard library only, as `verification.python.codec`.
 """
 
 import builtins
@@ -22,9 +22,9 @@ VALUE_METHODS = frozenset(
 )
 """Names that no callable may have in an object that the tests may take for a plain value."""
 MUTABLE = (list, dict, set, deque, bytearray)
-"""What a call may change in place, so that the tests see it."""
+"""Types that a call may change in place, visibly to the tests."""
 _CLASSES = {kind.__name__: kind for kind in (bool, int, float, complex, str, bytes, list, tuple, dict)}
-"""Builtin classes that an answer may give. Others could pass for a value: `set.intersection(expected)`."""
+"""Builtin classes that an answer may return. Others could pass for a value: `set.intersection(expected)`."""
 _FACTORIES: dict[str, type] = {**_CLASSES, "set": set}
 _DAY, _CLOCK = ("year", "month", "day"), ("hour", "minute", "second", "microsecond", "tzinfo", "fold")
 _ATTRIBUTES: dict[type, tuple[str, ...]] = {
@@ -45,7 +45,7 @@ _MOST_FIELDS = 200
 _OF_NAMED_TUPLES = frozenset(vars(namedtuple("_", ""))) | {
     "__replace__", "__annotations__", "__annotate__", "__annotate_func__", "__annotations_cache__", "__orig_bases__",
 }  # fmt: skip
-"""What the class of a named tuple has besides its fields."""
+"""Attributes of a named tuple's class besides its fields."""
 
 
 class ValueEncoder(Encoder):
@@ -98,7 +98,7 @@ def _parts(value: Any, answers: bool) -> tuple[Any, ...] | None:
 
 
 def _factory(factory: Any, answers: bool) -> Any:
-    """A known class by its name; any other function as it is if the tests give it, else None."""
+    """The name of a known class; another factory unchanged if it comes from the tests, else None."""
     name = getattr(factory, "__name__", None)
     if type(factory) is type and _FACTORIES.get(str(name)) is factory:
         return name
@@ -192,7 +192,7 @@ _MAKE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "class": (lambda name: vars(builtins)[name], (_TEXT,)),
     "named": (_named, (_TEXT, (tuple,), (tuple,))),
 }
-"""By tag, what makes the value, and the exact types that its parts may have."""
+"""For each tag, the function that makes the value and the exact types that its parts may have."""
 
 
 def overwrite(old: Any, new: Any) -> None:

@@ -1,7 +1,7 @@
 """Frames over a byte stream: four bytes of length, big-endian, then one message of named fields.
 
-Messages are those of `verification.python.codec`. Every process reads fields as trees; a value whose sets and dicts are
-to be built is a field of bytes for `decode`. Standard library only: jailed workers import this without site-packages.
+Messages are those of `verification.python.codec`. Every process reads fields as trees; a value whose sets and dicts
+must be built is a field of bytes for `decode`. Standard library only: jailed workers import this without site-packages.
 """
 
 import math
@@ -18,7 +18,7 @@ MAX_FRAME = 64 * 2**20
 """Largest frame from a trusted sender, in bytes; hostile ones are limited to Limits.result_bytes."""
 
 UNSIGNED = bytes(16)
-"""Replaces a signature, from a process that has no secret yet."""
+"""Sent in place of a signature by a process that has no secret yet."""
 
 
 class Closed(Exception):

@@ -25,7 +25,7 @@ def main() -> NoReturn:
 
 
 def _candidate(unsafe: bool, request: dict[str, Any], fds: tuple[int, ...]) -> Become:
-    """The candidate's work for a request, prepared before the fork, since in the child it would copy pages."""
+    """The candidate's work for a request, prepared before the fork, since the child would copy pages."""
     kind, limits = request["kind"], Limits(**request["limits"])
     channel, stdin, stdout, stderr = fds if kind == "program" else (fds[0], 0, fds[1], fds[1])
     leaf = ChildConfinement(

@@ -1,6 +1,6 @@
 """`RemoteVerifier`: the Verifier protocol, served by another machine. See `protocol` for the wire format.
 
-Each thread sends a batch of jobs and reads their verdicts as they come. Jobs that a broken request leaves are sent
+Each thread sends a batch of jobs and reads their verdicts as they arrive. Jobs left over by a broken request are sent
 again; a server that is still judging one, or has kept its verdict, does not judge it twice. Once the server has been
 unreachable for `patience` seconds, its jobs are *error*, never a zero.
 """
@@ -39,25 +39,25 @@ from strop_verify.verification.verifier import CLOSED, error_verdict
 DEADLINE_SECONDS = 3600.0
 """How long a job waits while the server is busy."""
 BATCH_JOBS = 32
-"""Most jobs per request."""
+"""Maximum jobs per request."""
 _FEWEST_STREAMS, _MOST_STREAMS = 4, 24
-"""Requests at a time, at least and at most."""
+"""Minimum and maximum number of requests at a time."""
 _BUSY_SECONDS = 0.5
 _BACKOFF, _LONGEST_BACKOFF = 0.1, 5.0
 _MOST_LINE = 64 * 2**20
 _ALONE_AFTER, _MOST_CUTS = 4, 12
 _BROKEN = (Refused, httpx.HTTPError, httpx.StreamError, ValueError, OSError)
 _REFUSED = (400, 413)
-"""Statuses that mean a bad job, not a bad server."""
+"""Statuses that indicate a bad job rather than a bad server."""
 _Left = dict[str, tuple[Job, bytes]]
 """Jobs without a verdict, with their lines, by id."""
 
 
 class RemoteVerifier(QueuedVerifier):
-    """Verifies on the machine at `url`. `settings`: what it must agree with, also after a restart.
+    """Verifies on the machine at `url`. `settings`: what it must agree with, including after a restart.
 
     Raises UserError when no server answers, the token is wrong, or releases or settings differ. `stats` adds `requests`
-    and `cut_off` (jobs sent again). To the server all its clients are one.
+    and `cut_off` (jobs sent again). The server sees all its clients as one.
     """
 
     def __init__(
@@ -166,12 +166,12 @@ class RemoteVerifier(QueuedVerifier):
                 if status not in _REFUSED:
                     cuts, tries = cuts + reached, tries + 1
                     self._broke(left, cuts, tries, cause)
-                if status in _REFUSED or cuts >= _ALONE_AFTER:  # find out which job it is
+                if status in _REFUSED or cuts >= _ALONE_AFTER:  # find out which job causes it
                     while len(left) > 1:
                         self._send(dict([left.popitem()]), number)
 
     def _converse(self, left: _Left, number: int) -> None:
-        """One request. Jobs that get their verdict are removed from `left`."""
+        """Makes one request. Jobs that get their verdict are removed from `left`."""
         self._requests += 1
         body = b"".join(line for _, line in left.values())
         with self._http.stream(
@@ -199,10 +199,10 @@ class RemoteVerifier(QueuedVerifier):
             raise ValueError("the server ended its response early")
 
     def _broke(self, left: _Left, cuts: int, tries: int, cause: str) -> None:
-        """Waits, longer each time, or gives the jobs up."""
+        """Waits, longer each time, or gives up on the jobs."""
         now = time.monotonic()
         since = self._down_since = self._down_since or now
-        if cuts >= _MOST_CUTS:  # a job that breaks every request must not go on for ever
+        if cuts >= _MOST_CUTS:  # a job that breaks every request must not be retried forever
             self._settle(left, f"{cuts} requests broke, the last to {self._url}: {cause}")
         elif now - since >= self._patience:
             self._settle(left, f"server unreachable for {self._patience:g} s: {self._url}: {cause}")

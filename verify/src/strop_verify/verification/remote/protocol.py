@@ -8,8 +8,8 @@ Every request carries `Authorization: Bearer TOKEN` and `Strop-Protocol: 1`; err
         request   one line per job:  {"id": text, "task": the task as JSON, "answer": text}
         response  one line per verdict, as they finish: {"id", "verdict"}; empty lines keep the connection alive
 
-Sessions take turns. A job that is sent again after a lost connection joins its run if that is still going on, and gets
-its verdict at once if that was kept. A response that ends without all its verdicts was cut short.
+Sessions take turns. A job that is sent again after a lost connection joins its run if that is still in progress, and
+gets its verdict at once if that was kept. A response that ends without all its verdicts was cut short.
 
 Threat model: whoever has the token may use the machine's CPUs within the pool's limits. The channel is not encrypted:
 use it on the loopback interface, in a private network or through a tunnel.
@@ -38,7 +38,7 @@ PROTOCOL_HEADER = "Strop-Protocol"
 SESSION_HEADER = "Strop-Session"
 TOKEN_VARIABLE = "STROP_VERIFIER_TOKEN"
 MOST_BYTES = 64 * 2**20
-"""Largest body of a request."""
+"""Maximum size of a request's body, in bytes."""
 BEAT_SECONDS = 5.0
 """A response sends at least one line this often."""
 PATIENCE_SECONDS = 60.0

@@ -1,7 +1,7 @@
 """The verifier pool over HTTP: Starlette for the routes, uvicorn for the sockets. See `protocol` for the wire format.
 
 Threat model: that of `core.listening`. A caller without the token learns only that it is wrong; jobs are bounded.
-Answers are judged in the jail as everywhere; nothing in a request is run or written here. The channel is not encrypted.
+Answers are judged in the jail, as always; nothing in a request is run or written here. The channel is not encrypted.
 """
 
 import asyncio
@@ -38,13 +38,13 @@ from strop_verify.verification.remote.protocol import (
 )
 
 _PARSED = 4
-"""Request bodies parsed at a time."""
+"""Maximum request bodies parsed at a time."""
 _BODY_SECONDS = 120.0
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 class VerdictStream(StreamingResponse):
-    """Sends verdicts until done, or the client leaves or the server stops; then drops the jobs that have not started.
+    """Sends verdicts until done, the client leaves or the server stops; then drops the jobs that have not started.
 
     Started jobs are finished; their verdicts are kept like any other (`VerdictCache`), for a client that asks again.
     """
@@ -120,13 +120,13 @@ class VerifierApp:
         return GuardedServer(self._guard, listening, leaving=self.stop, timeout_graceful_shutdown=3)
 
     async def health(self, request: Request) -> Response:
-        """Protocol, release, workers, capacity and settings."""
+        """Returns protocol, release, workers, capacity and settings."""
         workers, capacity = self.pool.stats()["workers"], self.pool.capacity
         about = {"protocol": PROTOCOL, "strop": __version__, "workers": workers, "capacity": capacity}
         return JSONResponse({**about, "settings": self.settings})
 
     async def stats(self, request: Request) -> Response:
-        """The pool's counters."""
+        """Returns the pool's counters."""
         return JSONResponse(self.pool.stats())
 
     async def verify(self, request: Request) -> Response:

@@ -1,4 +1,4 @@
-//! What a test compared, which of its literals it evaluated, and the literal that is altered while it runs.
+//! Records what a test compared and which of its literals it evaluated, and alters one literal while it runs.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +18,7 @@ fn now() -> MutexGuard<'static, Alterations> {
     NOW.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins a test. The line has its token, and the number and amount of an alteration; returns the token.
+/// Begins a test. The line holds its token, and the number and amount of an alteration; returns the token.
 pub(crate) fn begin(line: &str) -> &str {
     let mut parts = line.split(' ');
     let token = parts.next().unwrap_or_default();
@@ -46,7 +46,7 @@ pub(crate) fn compared(said: bool) {
     }
 }
 
-/// Makes the next comparison count, which is with this value, whatever the type.
+/// Makes the next comparison, which involves this value, count whatever its type.
 pub fn counts_SECRET<T: ?Sized>(value: &T) -> &T {
     now().counts = true;
     value
@@ -56,7 +56,7 @@ pub(crate) fn counted() -> bool {
     std::mem::take(&mut now().counts)
 }
 
-/// A literal of a test, altered if its number is that of the alteration.
+/// A literal of a test, altered if it has the alteration's number.
 pub fn literal_SECRET<T: Literal>(number: u32, value: T) -> T {
     let mut now = now();
     if now.met.len() < MOST && !now.met.contains(&number) {
@@ -65,7 +65,7 @@ pub fn literal_SECRET<T: Literal>(number: u32, value: T) -> T {
     if now.amount > 0 && now.number == number { value.moved(now.amount) } else { value }
 }
 
-/// A reference to literals that is as long-lived as one to constants.
+/// A reference to literals that lives as long as one to constants.
 pub fn lasting<'a, T: 'a>(value: T) -> &'a T {
     Box::leak(Box::new(value))
 }
@@ -91,7 +91,7 @@ impl Literal for f64 {
 impl Literal for bool {
     fn moved(self, _: u8) -> Self { !self }
 }
-/// An ASCII letter or digit moves within its alphabet.
+/// Shifts an ASCII letter or digit within its alphabet.
 impl Literal for char {
     fn moved(self, amount: u8) -> Self {
         for (first, size) in [('0', 10), ('a', 26), ('A', 26)] {

@@ -3,7 +3,7 @@
 1. clippy over one crate with all answers as modules. An answer with an error does not build: it is dropped, and the
    rest is compiled again. Denied lints do not end a compilation (see diagnostics.py).
 2. One test program of those that build. An answer whose tests do not compile is dropped, and the rest is compiled
-   again. For answers with integration tests first a library of the answers, as cargo does, then the tests as a second
+   again. Answers with integration tests are first compiled as a library, as cargo does, then their tests as a second
    crate.
 3. One library of the answers that step 2 dropped or that have a lint found only in code generation: do they build?
 4. One jailed process per answer for its tests.
@@ -25,14 +25,14 @@ from strop_verify.verification.rust.layout import TESTS_CRATE, Alone, Shared
 from strop_verify.verification.rust.tests import Runner
 
 REWRITTEN = {"E0277", "E0282", "E0283", "E0284", "E0310", "E0515", "E0521", "E0597", "E0716"}
-"""Errors that passing literals through the harness may cause."""
+"""Errors that may come from passing literals through the harness."""
 _TYPE = re.compile(r"\b(?:struct|enum|union|trait|type)\s+(\w+)")
 _WORD = re.compile(r"\w+")
 _MODULE = re.compile(r"z[qt][0-9a-f]{12}")
 
 
 class CompilerFailure(StropError):
-    """A compiler hit a limit or crashed; which answer is to blame is unknown."""
+    """A compiler hit a limit or crashed; it is not known which answer caused this."""
 
 
 class CrateBatch:
@@ -166,7 +166,7 @@ class CrateBatch:
         return left
 
     def _doubt(self, case: RustAnswer, found: Diagnostics) -> None:
-        """Notes that another answer's trait implementations, or rewritten paths, may have caused the error."""
+        """Records that another answer's trait implementations, or rewritten paths, may have caused the error."""
         others = self.reaching - case.scan.reaching
         longer = bool(case.scan.crate_ends) and not isinstance(self.layout, Alone)
         inferred = others > 0 and found.inference
@@ -191,7 +191,7 @@ class CrateBatch:
         *,
         tests: bool = False,
     ) -> list[RustAnswer]:
-        """Compiles until it succeeds; `take` notes a file's diagnostics and tells whether its answer stays."""
+        """Compiles until it succeeds; `take` records a file's diagnostics and returns whether its answer stays."""
         left = list(cases)
         while left:
             self.work.put(self.layout.roots(left, tests=tests))

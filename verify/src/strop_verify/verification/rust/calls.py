@@ -1,9 +1,9 @@
-"""For tests that only call an answer with values of the standard library: the code that carries these calls.
+"""Generates the code that carries calls between tests and an answer, if only standard-library values cross.
 
-`plan` tells whether a task's tests are of that kind: what they name of the answer are free functions whose signatures,
-read from the reference, consist of a closed set of types. The tests are then compiled with functions of the same
-signatures that send each call to the answer's program (`ValueCalls.proxies`), and the answer with a function that
-serves the calls (`ValueCalls.server`); wire.rs encodes the values. Neither program has code or memory of the other.
+`plan` decides whether a task's tests are of that kind: all that they name of the answer is free functions whose
+signatures, read from the reference, consist of a closed set of types. The tests are then compiled with functions that
+have these signatures and send each call to the answer's program (`ValueCalls.proxies`), and the answer with a function
+that serves them (`ValueCalls.server`); wire.rs encodes the values. Neither program has code or memory of the other.
 """
 
 from collections.abc import Mapping
@@ -111,7 +111,7 @@ def plan(tests: str, reference: str) -> ValueCalls | None:
 def calls_of(tests: str, reference: str, answer: str) -> ValueCalls | None:
     """The plan of a task, with the answer's own signatures where they differ within the closed set.
 
-    The compiler decides whether the answer can be called so: a signature may be generic, or hidden in a macro.
+    The compiler decides whether the answer can be called that way: a signature may be generic, or hidden in a macro.
     """
     calls = plan(tests, reference)
     if calls is None:

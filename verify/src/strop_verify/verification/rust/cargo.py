@@ -1,8 +1,8 @@
-"""Real cargo in the jail, for one answer: the reference for the faster ways, and for what they cannot do.
+"""Runs real cargo in the jail for one answer: the reference for the faster paths, and the fallback beyond them.
 
 In cargo mode it judges answers with documentation tests or text that depends on being a crate root. Tests run in the
-build profile, because cargo starts them: bounded, but with processes and files of their own. Their verdict is cargo's
-exit status, which an answer can forge.
+build profile, because cargo starts them: bounded, but allowed to start processes and write files. Their verdict is
+cargo's exit status, which an answer can forge.
 """
 
 from dataclasses import replace

@@ -28,7 +28,7 @@ class RustAnswer:
     answer: str
     scan: Scan
     trusted: Trusted | None
-    """Rewritten tests (strict mode); None in cargo mode and for answers with tests of their own."""
+    """Rewritten tests (strict mode); None in cargo mode and for answers with their own tests."""
     module: str = field(default_factory=lambda: f"zq{secrets.token_hex(6)}")
     """Name of the answer's module in a shared crate; random, so that no answer calls another's functions."""
     calls: ValueCalls | None = None
@@ -77,7 +77,7 @@ class RustAnswer:
 
     @property
     def trust(self) -> Trust:
-        """How separate from the answer the tests of a pass are."""
+        """How well the tests of a pass are separated from the answer."""
         if self.calls is not None:
             return "value"
         return "typed" if self.trusted is not None and self.task.reference else "same-process"
@@ -91,7 +91,7 @@ class RustAnswer:
         return steady(text)
 
     def reset(self) -> None:
-        """Forgets the findings, to judge it another way; keeps the cost."""
+        """Forgets the findings, so that the answer can be judged another way; keeps the cost."""
         self.build = self.lint = self.test = None
         self.output_of, self.tests = {}, []
         self.unsafe = self.again = False
@@ -105,13 +105,13 @@ class RustAnswer:
         self.say(stage, text, anew=anew)
 
     def say(self, stage: str, text: str, *, anew: bool = False) -> None:
-        """Adds to a stage's output; `anew` replaces it, as for another compilation of the same."""
+        """Adds to a stage's output; `anew` replaces it, as when the same text is compiled again."""
         if text:
             before = "" if anew else self.output_of.get(stage, "")
             self.output_of[stage] = (before + self.shown(text))[: 4 * MOST_OUTPUT]
 
     def spend(self, seconds: float, cpu_seconds: float, peak_bytes: int) -> None:
-        """Adds this answer's share of a cost."""
+        """Adds this answer's share of a run's cost."""
         self.seconds += seconds
         self.cpu_seconds += cpu_seconds
         self.peak_bytes = max(self.peak_bytes, peak_bytes)

@@ -20,7 +20,7 @@ COMPILE = Limits(
     cpu_seconds=10.0, wall_seconds=40.0, memory_bytes=4 << 30, output_bytes=8 << 20, file_bytes=256 << 20,
     dir_bytes=512 << 20, tree_bytes=4 << 30, open_files=256, processes=64,
 )  # fmt: skip
-"""Limits for compiling one answer; each further one adds `PER_ANSWER` CPU seconds, and four times that in wall time."""
+"""Limits for compiling one answer; each further one adds `PER_ANSWER` CPU seconds, and 4 times as many wall seconds."""
 PER_ANSWER = 0.5
 _CODEGEN = ("-C", "codegen-units=1", "-C", "debuginfo=0", "-C", "prefer-dynamic", "-C", "strip=debuginfo")
 _CHECK_CFG = ("--check-cfg", "cfg(docsrs,test)", "--check-cfg", "cfg(feature, values())")
@@ -106,11 +106,11 @@ class Compiler:
         return _denied[key]
 
     def check(self, work: Work, root: str, crate: str, edition: str, count: int = 1) -> Compiled:
-        """rustc without clippy and code generation: the quickest way to an error."""
+        """Runs rustc without clippy and code generation: the fastest way to an error."""
         return self._metadata(["rustc"], work, root, crate, edition, count)
 
     def lint(self, work: Work, root: str, crate: str, edition: str, count: int = 1) -> Compiled:
-        """clippy over a library crate without code generation, as `cargo clippy`."""
+        """Runs clippy on a library crate without code generation, like `cargo clippy`."""
         return self._metadata(["clippy-driver", "rustc"], work, root, crate, edition, count)
 
     def _metadata(
@@ -121,7 +121,7 @@ class Compiler:
         return self._compile(work, argv, crate, edition, count)
 
     def library(self, work: Work, root: str, crate: str, edition: str, count: int = 1) -> Compiled:
-        """A library crate, `lib{crate}.rlib`, as `cargo build`."""
+        """Builds a library crate, `lib{crate}.rlib`, like `cargo build`."""
         argv = [self.installation.program("rustc"), root, "--crate-type", "lib", "--emit=link"]
         argv += ["-o", f"lib{crate}.rlib", *_CODEGEN, *_CHECK_CFG]
         return self._compile(work, argv, crate, edition, count)
@@ -137,7 +137,7 @@ class Compiler:
         output: str = "t",
         externs: Mapping[str, str] | None = None,
     ) -> Compiled:
-        """A test program. `externs`: files of crates by name, including `test` if our harness is used."""
+        """Builds a test program. `externs`: files of crates by name, including `test` if our harness is used."""
         argv = [self.installation.program("rustc"), root, "--test", "--emit=link", "-o", output]
         argv += [*_CODEGEN, *_CHECK_CFG]
         for name, path in (externs or {}).items():
@@ -145,7 +145,7 @@ class Compiler:
         return self._compile(work, argv, crate, edition, count)
 
     def program(self, work: Work, root: str, crate: str) -> Compiled:
-        """A program of our own, without code of an answer."""
+        """Builds a program of our own, without code of an answer."""
         argv = [self.installation.program("rustc"), root, "--emit=link", "-o", crate, *_CODEGEN]
         return self._compile(work, argv, crate, "2021", 1)
 

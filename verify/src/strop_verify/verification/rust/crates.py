@@ -1,6 +1,6 @@
-"""Third-party crates for answers, compiled once from a folder of vendored sources.
+"""Compiles third-party crates for answers, once, from a folder of vendored sources.
 
-The folder is as `cargo vendor` makes it: one folder per crate with its Cargo.toml and .cargo-checksum.json (Debian's
+The folder has the layout of `cargo vendor`: one folder per crate with its Cargo.toml and .cargo-checksum.json (Debian's
 librust-*-dev packages fill /usr/share/cargo/registry that way). cargo itself selects versions and features and runs
 build scripts and procedural macros, in the jail, without a network. The result is kept for the life of this process and
 linked with every answer that names the crates.
@@ -31,7 +31,7 @@ _FOLDER = "target/debug/deps"
 _BEFORE_MAIN = ("ctor", "inventory", "linkme", "static_init", "small_ctor")
 _RESERVED = ("test", "std", "core", "alloc", "proc_macro")
 _UNCLEAR = "cargo failed"
-"""Prefix of a reason that may not recur in the next try."""
+"""Prefix of a reason that may not recur when tried again."""
 _lock = threading.Lock()
 _known: dict[tuple[str, str, tuple[str, ...]], "CompiledCrates"] = {}
 
@@ -45,7 +45,7 @@ class CompiledCrates:
     externs: Mapping[str, str] = field(default_factory=dict)
     """Files of the offered crates, by their name in code."""
     names: frozenset[str] = frozenset()
-    """Names of all crates in `files`, with which paths of their types start."""
+    """Names of all crates in `files`; the paths of their types start with these."""
     missing: Mapping[str, str] = field(default_factory=dict)
     """Why a crate cannot be used, by its name in code."""
     constructors: int = 0
@@ -61,12 +61,12 @@ NONE = CompiledCrates()
 
 
 def code_name(entry: str) -> str:
-    """The name in code of a crate of `RustCheck.crates`."""
+    """The name that code uses for an entry of `RustCheck.crates`."""
     return entry.partition("=")[0].strip().strip("\"'").replace("-", "_")
 
 
 def crates_named(text: str, names: Collection[str]) -> set[str]:
-    """Those of `names` that the text uses as a crate: at the start of a path, in a use or extern crate declaration."""
+    """The `names` that the text uses as crates: at the start of a path, in a use or extern crate declaration."""
     found: set[str] = set()
     if not any(name in text for name in names):
         return found
@@ -84,7 +84,7 @@ def crates_named(text: str, names: Collection[str]) -> set[str]:
 
 
 def private_part(text: str) -> str:
-    """A name in a path to what crates keep for their own macros (`krate::__name`), or empty."""
+    """A name in a path to what crates reserve for their own macros (`krate::__name`), or empty."""
     tokens = [plain(leaf) for leaf in leaves(parse(text))]
     return next((b for a, b in pairwise(tokens) if a == "::" and b.startswith("__")), "")
 
@@ -96,7 +96,7 @@ def manifest(name: str, edition: str, crates: Sequence[str]) -> str:
 
 
 def source_config(vendor: Path) -> str:
-    """cargo's configuration for a folder in place of crates.io."""
+    """cargo's configuration that replaces crates.io with a folder."""
     return (
         '[source.crates-io]\nreplace-with = "vendored"\n\n'
         f"[source.vendored]\ndirectory = {json.dumps(str(vendor))}\n"
@@ -106,7 +106,7 @@ def source_config(vendor: Path) -> str:
 def offer(work: Work, compiler: Compiler, vendor: Path | None, crates: Sequence[str]) -> CompiledCrates:
     """Compiles the crates; the work directory cannot be used afterwards. Raises SandboxError, WorkerDied.
 
-    A crate that is not in the folder in a matching version or does not build is in `missing`; the others are usable.
+    A crate that does not build, or has no matching version in the folder, is in `missing`; the others are usable.
     """
     if vendor is None:
         remedy = "set sandbox.rust_vendor to a folder of vendored crates that has it"
@@ -138,7 +138,7 @@ def _build(work: Work, compiler: Compiler, vendor: Path, crates: Sequence[str]) 
 
 def _refused(name: str) -> str:
     if name in _BEFORE_MAIN:
-        return "it runs code before main, where tests cannot be protected; take it out of the check's crates"
+        return "it runs code before main, where tests cannot be protected; remove it from the check's crates"
     return (
         "its name is reserved by the language; rename it in the check's crates" if name in _RESERVED else ""
     )

@@ -21,9 +21,9 @@ _ONCE = re.compile(
     r"^ *= (?:note: .*(?: on by default| implied by .*| on the command line with .*)|help: to override .*)\n",
     re.MULTILINE,
 )
-"""Why a lint applies, which the compiler explains only at its first place in the crate."""
+"""Why a lint applies, which the compiler explains only where it first occurs in the crate."""
 _OPEN = re.compile(r"^ *\|\n(?=\n|\Z)", re.MULTILINE)
-"""A line that is left without a continuation then."""
+"""A line that is then left without a continuation."""
 _VARYING = re.compile(
     r"(?P<thread>^thread .*) \(\d+\)(?= panicked at )|(?:; \d+ filtered out)?; finished in [\d.]+s$",
     re.MULTILINE,

@@ -1,7 +1,7 @@
-"""Finds types of an answer whose equality is hand-written, from its text.
+"""Finds in an answer's text the types whose equality is hand-written.
 
-Every equality that is not derived needs a function `eq` somewhere in the text, whatever the trait and the type are
-called there. So each identifier `eq` is checked: one that defines a trait's function in plain code marks the types of
+Every equality that is not derived needs a function `eq` somewhere in the text, whatever names the trait and the type
+have there. So each identifier `eq` is checked: one that defines a trait's function in plain code marks the types of
 its impl block; one inside a macro, or unexplained, makes every type of the answer suspect (`*`).
 """
 
@@ -73,7 +73,7 @@ def _aliases(root: Node) -> set[str]:
 
 
 def _renaming_uses(root: Node) -> Iterator[Node]:
-    """The `as` clauses of imports from elsewhere than the standard library."""
+    """The `as` clauses of imports from outside the standard library."""
     standard = False
     for node in walk(root):
         if node.type == "use_declaration":
@@ -139,7 +139,7 @@ def doubtful_types(text: str, crates: Collection[str]) -> set[str]:
     standard = not _takes_over_derive(root, crates)
     for node in walk(root):
         if node.type in _DEFINITIONS and _foreign_attributes(node):
-            # with the plain derive the type cannot have another equality with itself
+            # a type with the plain derive cannot have another equality with itself
             if not (standard and "PartialEq" in _derived(node)):
                 found.add(plain(node.child_by_field_name("name")))
         elif node.type == "macro_invocation":
@@ -189,7 +189,7 @@ def _foreign_attributes(item: Node) -> bool:
 
 
 def _takes_over_derive(root: Node, crates: Collection[str]) -> bool:
-    """Whether the name PartialEq may mean another derive than the standard library's."""
+    """Whether the name PartialEq may mean a derive other than the standard library's."""
     for node in walk(root):
         if node.type == "use_declaration":
             words = [plain(leaf) for leaf in leaves(node)]

@@ -1,9 +1,9 @@
 //! Replaces the crate `test` that `rustc --test` links: runs the tests of one answer and reports in a way that the
 //! answer cannot forge.
 //!
-//! Standard input has a line per test: a secret token, and the literal to alter and by how much, or nothing for a test
-//! not to run. All of it is read before any code of the answer runs. A line per test is written to the report
-//! descriptor: its token only if it has passed, else `-`; how objects of the answer compared; which literals were
+//! Standard input has a line per test: a secret token, the literal to alter and by how much; or nothing for a test
+//! that must not run. All of it is read before any code of the answer runs. A line per test is written to the report
+//! descriptor: its token if it has passed, else `-`; how objects of the answer compared; which literals were
 //! evaluated; and its CPU time in milliseconds. The report descriptor is a duplicate of standard output; standard
 //! output itself is redirected to standard error, so nothing that the answer prints gets into the report. Safe Rust can
 //! neither read this crate's memory nor write to a descriptor by its number.
@@ -11,8 +11,8 @@
 //! If the answer is a separate program (wire.rs), standard input is a socket to it: the tokens come first, after their
 //! length, then calls and replies. The answer's program has this harness too, which serves the calls.
 //!
-//! A test can run with one of its literals altered (alterations.rs). What notes comparisons or alters literals has
-//! names that end in SECRET, which is random in each build: the answer must not tell such a run from others.
+//! A test can run with one of its literals altered (alterations.rs). Items that record comparisons or alter literals
+//! have names that end in SECRET, random in each build: the answer must not be able to tell such a run from others.
 
 mod alterations;
 pub mod instances;
@@ -231,12 +231,12 @@ fn outermost(name: &str) -> &str {
 }
 
 thread_local! {
-    /// Pointers to the names of the two types compared last, and whether these are the answer's.
+    /// Pointers to the names of the two types compared last, and whether they belong to the answer.
     static LAST: Cell<(*const str, *const str, bool)> = const { Cell::new(("", "", false)) };
 }
 
-/// Ends the test unless equality of these types can be trusted: it is the standard library's, or that of one type of the
-/// answer, derived, with itself. Returns whether it is the latter.
+/// Ends the test unless equality of these types can be trusted: it is the standard library's, or the derived equality
+/// of one type of the answer with itself. Returns whether it is the latter.
 #[track_caller]
 pub fn comparable<L: ?Sized, R: ?Sized>(_: &L, _: &R) -> bool {
     comparable_names(std::any::type_name::<L>(), std::any::type_name::<R>())
@@ -269,7 +269,7 @@ fn comparable_names(left: &'static str, right: &'static str) -> bool {
     true
 }
 
-/// The result of a comparison, noted if it is one of the answer's types or counts otherwise.
+/// The result of a comparison, recorded if it involves one of the answer's types or is marked to count.
 pub fn noted_SECRET(own: bool, said: bool) -> bool {
     if alterations::counted() || own {
         alterations::compared(said);
@@ -281,7 +281,7 @@ pub fn noted_SECRET(own: bool, said: bool) -> bool {
 #[track_caller]
 pub fn plain<T: ?Sized>(value: &T) -> &T {
     if is_of_answer(outermost(std::any::type_name::<T>())) {
-        panic!("a value of type {} of the answer where one of the standard library is meant", std::any::type_name::<T>());
+        panic!("a value of the answer's type {} where a standard-library one is expected", std::any::type_name::<T>());
     }
     value
 }

@@ -1,4 +1,4 @@
-"""The type names in signatures of functions and heads of impl blocks in Rust source."""
+"""Reads the type names in signatures of functions and heads of impl blocks in Rust source."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class FunctionHead:
 
 @dataclass(frozen=True)
 class OwnerHead:
-    """What the enclosing impl block, trait or function adds to the signatures in it; read once for all of them."""
+    """What the enclosing impl block, trait or function adds to the signatures inside; read once for all of them."""
 
     generic: frozenset[str] = frozenset()
     owners: frozenset[str] = frozenset()
@@ -72,7 +72,7 @@ def function_of(node: Node, name: str, owner: OwnerHead) -> FunctionHead:
 
 
 def _of_self(node: Node, said: Collection[str]) -> bool:
-    """Whether it is an associated type (`Self::Unit`) that the impl block does not define."""
+    """Whether the node is an associated type (`Self::Unit`) that the impl block does not define."""
     parts = [plain(n) for n in leaves(node)] if node.type == "scoped_type_identifier" else []
     return parts[:1] == ["Self"] and parts[-1] not in said
 

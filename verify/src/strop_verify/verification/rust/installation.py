@@ -1,6 +1,6 @@
 """Finds the Rust toolchain on this machine without running anything.
 
-rustup's shims need rustup's files and environment, which a jail has not. So the real programs are called by their paths
+rustup's shims need rustup's files and environment, which a jail lacks. So the real programs are called by their paths
 below the sysroot, which is all that they need to read in the jail.
 """
 
@@ -45,7 +45,7 @@ class Installation:
 
 
 def find_installation() -> Installation:
-    """The toolchain of `rustc` on PATH. Raises VerificationError, in one line, if it is not complete."""
+    """The toolchain of `rustc` on PATH. Raises VerificationError with a one-line message if it is not complete."""
     shim = shutil.which("rustc")
     if shim is None:
         raise VerificationError(f"Rust answers cannot be judged: no rustc on PATH; {_HELP}")

@@ -1,6 +1,6 @@
-//! Instances of the generics of the standard library that answers use most, and of Put and Get. Never called.
+//! Instances of the standard-library generics that answers use most, and of Put and Get. Never called.
 //!
-//! rustc reuses those of a dependency if nothing is optimised (`share-generics`), so they are compiled once with the
+//! rustc reuses a dependency's instances if nothing is optimised (`share-generics`), so they are compiled once with the
 //! harness and not with every batch: a batch's test program compiles in a quarter less time.
 
 use crate::{Get, Put};

@@ -123,12 +123,12 @@ class Alone(Shared):
         return ""
 
     def trusted_prefix(self, case: RustAnswer) -> str:
-        """As for `prefix`."""
+        """Prefix of the names of trusted tests; the answer's own have none."""
         return "" if case.integration else f"{TRUSTED}::"
 
 
 def _in_every_module(tests: str, declaration: str, crate: str) -> str:
-    """The tests with a declaration in each module that names the crate: a crate's name is known in all modules."""
+    """The tests with a declaration in each module that names the crate, since a crate's name is known in all."""
     bodies = [n for n in walk(parse(tests)) if n.type == "declaration_list" and n.parent is not None]
     ends = [n.end_byte - 1 for n in bodies if n.parent.type == "mod_item" and crate in text_of(n)]  # type: ignore[union-attr]
     return f"{edited(tests, ((end, end, f' {declaration} ') for end in ends))}\n{declaration}\n"

@@ -11,7 +11,7 @@ SECRET = secrets.token_hex(8)
 _LITERALS = ("integer_literal", "float_literal", "boolean_literal", "string_literal", "char_literal")
 _HOLDERS = {"array_expression", "tuple_expression", "parenthesized_expression", "reference_expression",
             "let_declaration", "field_initializer", "arguments"}  # fmt: skip
-"""Nodes whose children are values of which only the type matters."""
+"""Nodes whose children are values that only need the right type."""
 _CONSTANT = {"const_item", "static_item", "const_block", "array_type", "type_arguments", "macro_definition"}
 _ASSERTIONS = {f"{debug}{name}" for debug in ("", "debug_") for name in ("assert", "assert_eq", "assert_ne")}
 

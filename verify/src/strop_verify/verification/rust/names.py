@@ -33,7 +33,7 @@ def trait_methods(text: str) -> set[str]:
 
 
 def leaves(root: Node) -> list[Node]:
-    """Tokens in order, each literal as one, without comments."""
+    """Tokens in order, without comments; each literal is one token."""
     whole = ("string_literal", "raw_string_literal", "char_literal", "line_comment", "block_comment")
     found, skip = [], -1
     for node in walk(root):
@@ -82,14 +82,14 @@ def first_names(tokens: Sequence[str], place: int) -> set[str]:
 
 
 def macros_called(root: Node) -> set[str]:
-    """Names of called macros."""
+    """Names of the macros called below a node."""
     tokens = [text_of(leaf) for leaf in leaves(root)]
     pairs = pairwise(tokens)
     return {a for a, b in pairs if b == "!" and a.isidentifier() and a != "macro_rules"}
 
 
 def methods_called(root: Node) -> set[str]:
-    """Names after a dot."""
+    """Names that follow a dot, such as called methods."""
     tokens = [text_of(leaf) for leaf in leaves(root)]
     return {b for a, b in pairwise(tokens) if a == "." and b.isidentifier()}
 

@@ -1,4 +1,4 @@
-"""What a Rust text defines: kinds, variants, fields, signatures, impl blocks. Read from its parse tree."""
+"""Reads from a Rust text's parse tree what it defines: kinds, variants, fields, signatures, impl blocks."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -46,7 +46,7 @@ class Impl:
 
 @dataclass
 class Outline:
-    """What a text defines. Names are without `r#`."""
+    """What a text defines. Names have no `r#`."""
 
     kinds: dict[str, set[str]] = field(default_factory=dict)
     """Kinds of the items of each name, in any module."""
@@ -56,12 +56,12 @@ class Outline:
     """Types and traits that it defines."""
     aliases: dict[str, set[str]] = field(default_factory=dict)
     variants: dict[str, set[str]] = field(default_factory=dict)
-    """By enum."""
+    """Variants by enum."""
     common: dict[str, set[str]] = field(default_factory=dict)
     """Variants that all enums of a name have."""
     fields: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
-    """Type names by (owner, name), over all items of the name: of a struct and field, an enum and variant, "" and a
-    constant; a type and "" have the names in its parameters and where clause."""
+    """Type names by (owner, name), over all items of that name: a struct and field, an enum and variant, "" and a
+    constant; a type and "" hold the names in its parameters and where clause."""
     empty: set[str] = field(default_factory=set)
     """Structs without data."""
     functions: list[FunctionHead] = field(default_factory=list)
@@ -69,9 +69,9 @@ class Outline:
     renamed: set[str] = field(default_factory=set)
     """New names given to imports."""
     imports: set[str] = field(default_factory=set)
-    """Names imported from elsewhere than the standard library, and new names of imports."""
+    """Names imported from outside the standard library, and new names of imports."""
     glob: bool = False
-    """Whether it has a glob import from elsewhere than the standard library."""
+    """Whether it has a glob import from outside the standard library."""
     in_macros: set[str] = field(default_factory=set)
     """Tokens of its macros and of macro calls outside functions."""
     made_by_macros: set[str] = field(default_factory=set)
@@ -146,7 +146,7 @@ def outline(text: str) -> Outline:
 
 
 def _hides_items(error: Node) -> bool:
-    """Whether what the parser could not read may contain items, not only part of a type or an expression."""
+    """Whether the part that the parser could not read may contain items, not only parts of types or expressions."""
     outside = error.parent is None or error.parent.type in ("source_file", "declaration_list")
     return outside or bool(_ITEM_WORDS & {text_of(n) for n in leaves(error)})
 
@@ -181,7 +181,7 @@ def _conditional(attributes: list[set[str]]) -> bool:
 
 
 def _macro_call(found: Outline, node: Node, outer: "_Around | None") -> None:
-    """What a call may define: anything outside functions, only impl blocks and exported macros inside them."""
+    """Adds what a macro call may define: anything outside functions, only impl blocks and exported macros inside."""
     if outer is None or not outer.in_function or {"impl", "macro_rules"} & {plain(n) for n in leaves(node)}:
         _macro(found, node)
     body = node.parent if node.parent is not None and node.parent.type == "declaration_list" else None

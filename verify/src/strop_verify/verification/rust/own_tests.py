@@ -6,16 +6,16 @@ from strop_verify.core.verdict import Verdict
 from strop_verify.verification.rust.case import RustAnswer
 
 MUTANTS = 6
-"""Maximum mutants of an answer on which its tests are run."""
+"""Maximum number of mutants of an answer on which its tests are run."""
 WITNESSES = 3
-"""Killed mutants that are run first with assertions that never fail."""
+"""Number of killed mutants that are run first with assertions that never fail."""
 Run = Callable[[Sequence[tuple[RustAnswer, str]], bool], list[Verdict]]
 
 
 def weigh(cases: Sequence[RustAnswer], run: Run) -> None:
     """Refuses passed answers whose tests notice no fault, or only faults that crash.
 
-    run  judges (owner, text) pairs; its flag tells whether the text of the tests decides too
+    run  judges (owner, text) pairs; its flag says whether the text of the tests also decides
     """
     from strop_verify.code.mutate.mutants import mutants
     from strop_verify.verification.strength import controls, judge, killers, witnessed

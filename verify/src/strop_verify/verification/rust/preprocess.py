@@ -1,10 +1,10 @@
 """Prepares an answer: scans its text, makes the task's tests safe, and finds faults of the task itself.
 
-This decides which answers share a crate, and which ones strict mode refuses by their text alone, among others those
-with the shapes of known soundness holes of the compiler, by which safe code gets dangling references (rust-lang#25860)
+This decides which answers share a crate, and which ones strict mode refuses by their text alone. These include answers
+with the shape of known soundness holes of the compiler, by which safe code gets dangling references (rust-lang#25860)
 or values of another type (rust-lang#57893). The first needs a function with a parameter or result whose type names two
 lifetimes, which implies that one outlives the other, and a use of that function as a value, where the compiler forgets
-it; or a bound for all lifetimes on a trait of the text's own, with two lifetimes, which its supertrait forgets
+this; or a bound for all lifetimes, with two lifetimes, on a trait that the text defines, which its supertrait forgets
 (rust-lang#84591). The other needs a trait that is implemented for all types, and a trait object of it that binds an
 associated type to another type.
 """
@@ -29,7 +29,7 @@ from strop_verify.verification.rust.trusted_tests import STANDARD_METHODS, read_
 
 
 def take_in(number: int, task: Task, answer: str, *, strict: bool) -> RustAnswer:
-    """A case to be judged. Its outcome is already *error* if no answer to the task can be judged this way.
+    """Makes a case to judge. Its outcome is already *error* if no answer to the task can be judged this way.
 
     Raises VerificationError if the task's check is of another kind.
     """
@@ -39,7 +39,7 @@ def take_in(number: int, task: Task, answer: str, *, strict: bool) -> RustAnswer
     if strict and check.tests:
         text = check.tests if check.crate else f"use super::*; {check.tests}"
         trusted = read_trusted(text, task.reference)
-        touch(check.tests, task.reference, check.crate)  # now, so as not to count it for the answer
+        touch(check.tests, task.reference, check.crate)  # now, so that it does not count against the answer
         plan(check.tests, task.reference)
     names = {code_name(entry) for entry in check.crates}
     used = crates_named(answer, names) | crates_named(trusted.text if trusted else check.tests, names)
@@ -76,7 +76,7 @@ def groups(cases: Sequence[RustAnswer]) -> list[list[RustAnswer]]:
 
 
 def refusal(case: RustAnswer) -> str:
-    """Why an answer is refused by its text, wherever its trusted tests run; or empty."""
+    """Why an answer's text is refused, wherever its trusted tests run; or empty."""
     found = case.scan
     if "long" in found.alone:
         return TOO_LONG
@@ -146,12 +146,12 @@ def give_up(case: RustAnswer, trouble: str) -> None:
 
 _FUNCTIONS = ("function_item", "function_signature_item")
 _LONGEST_HEAD = 60
-"""Tokens after `impl` or `dyn` that are checked."""
+"""Number of tokens after `impl` or `dyn` that are checked."""
 _TYPES = ("struct_item", "enum_item", "union_item", "type_item", "trait_item", "associated_type")
 
 
 def forgets_lifetimes(text: str) -> str:
-    """A function of that shape used as a value, or a trait so bound (see above); empty if there is none."""
+    """A function of that shape used as a value, or a trait bound that way (see above); empty if there is none."""
     if text.count("'") < 3:
         return ""
     root = parse(text)
@@ -189,7 +189,7 @@ def forgets_lifetimes(text: str) -> str:
 
 
 def _bound_for_all(root: Node) -> str:
-    """A trait that the text defines and `for<..>` binds with two lifetimes in its arguments."""
+    """A trait that the text defines, bound by `for<..>` with two lifetimes in its arguments; or empty."""
     tokens = [plain(n) for n in leaves(root)]
     own = {b for a, b in pairwise(tokens) if a == "trait"}
     if not own:

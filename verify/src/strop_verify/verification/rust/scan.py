@@ -1,11 +1,11 @@
-"""How an answer must be built, read from the parse tree of its text.
+"""Reads from the parse tree of an answer's text how the answer must be built.
 
-Nothing here decides a verdict by itself: a scan selects the way (sharing a crate, or alone), names the types with
-hand-written equality, and finds what strict mode refuses. Linear in the text; never runs it.
+Nothing here decides a verdict by itself: a scan chooses the way (sharing a crate, or alone), names the types with
+hand-written equality, and finds what strict mode refuses. It takes linear time and never runs the text.
 
-A separate lexer (`balanced`) tells whether brackets, quotes and comments are closed: where they are not, rustc stops at
-the file before it has looked at the others of its crate, so such a file is compiled alone. A mistake here costs time,
-never a verdict.
+A separate lexer (`balanced`) checks whether brackets, quotes and comments are closed: if not, rustc stops at the file
+before it has looked at the others of its crate, so such a file is compiled alone. A mistake here costs time, never a
+verdict.
 """
 
 import re
@@ -60,7 +60,7 @@ class Scan:
     world: bool = False
     """Whether it uses files, processes or the network, which the jail's run profile denies."""
     reads_files: bool = False
-    """Whether it may read files at compile time other than its modules'."""
+    """Whether it may read files other than its modules' at compile time."""
     file_modules: list[str] = field(default_factory=list)
     """Top-level modules that it declares without a body."""
     extern_crates: list[str] = field(default_factory=list)
@@ -110,7 +110,7 @@ class ScanReader:
                 handler(node)
 
     def alone(self, why: str) -> None:
-        """Notes why the answer must be compiled alone."""
+        """Records why the answer must be compiled alone."""
         if why not in self.found.alone:
             self.found.alone.append(why)
 
@@ -144,7 +144,7 @@ class ScanReader:
         return self.tokens[place + 1 : place + 1 + count]
 
     def _leaves_process(self, node: Node) -> bool:
-        """Whether what is used of `std` reaches out of the process, or may be all of it under another name."""
+        """Whether the part of `std` that is used reaches out of the process, or may be all of it under another name."""
         after = self._after(node, 2)
         if len(after) < 2 or after[0] != "::":
             return True

@@ -1,13 +1,13 @@
 """Checks that a passed test depends on the data of an answer's objects.
 
-A type may keep too little of its data, or write an equality that always holds: then all its objects are equal, and
-tests that compare two of them pass. Its texts may be equal likewise. So each test that compares objects of the answer,
-or two values that it got through it, is run again in fresh processes with one literal of the test altered. Where each
-of `AMOUNTS` alterations of that literal makes the reference's objects compare differently, at least one of them must do
-so for the answer's, and again when that run is repeated. An answer cannot tell the runs apart: the program is the same,
+A type may keep too little of its data, or have an equality that always holds: then all its objects are equal, and tests
+that compare two of them pass. Its texts may be equal in the same way. So each test that compares objects of the answer,
+or two values obtained through it, runs again in fresh processes with one literal of the test altered. If each of
+`AMOUNTS` alterations of that literal makes the reference's objects compare differently, at least one of them must do so
+for the answer's, and again when that run is repeated. An answer cannot tell the runs apart: the program is the same,
 and only the harness knows what is altered.
 
-Against answers whose comparisons are random, `AGAIN` runs between the others alter nothing and must pass. Such an
+To catch answers whose comparisons are random, `AGAIN` runs between the others alter nothing and must pass. Such an
 answer passes in at most one case of 30. An answer that ends its process in a run has not compared differently there.
 
 Not covered: tasks without a reference; comparisons outside assertions; literals of a test beyond `ROUNDS`, selected at
@@ -22,18 +22,18 @@ from typing import NamedTuple
 
 from strop_verify.verification.controls import Controls
 
-TOO_EQUAL = "its objects compare alike whatever data the test gives them; the reference's do not"
+TOO_EQUAL = "its objects compare alike, whatever data the test gives them; the reference's do not"
 NOT_AGAIN = "its tests passed once, but not when repeated"
 UNSEEN = "its tests took too long to be repeated with altered literals"
 ROUNDS = 4
-"""Maximum literals of a test that are altered for an answer."""
+"""Maximum number of literals of a test that are altered for an answer."""
 _TRIED = 12
-"""Maximum literals of a test that are altered for the reference."""
+"""Maximum number of literals of a test that are altered for the reference."""
 AMOUNTS = 3
 AGAIN = 5
-"""Runs of an answer without alterations."""
+"""Number of runs of an answer without alterations."""
 SHARE = 0.25
-"""Maximum CPU time of the reference's runs, as a share of the wall limit, judged by its first run."""
+"""Maximum CPU time of the reference's runs, as a share of the wall limit, estimated from its first run."""
 _FARTHEST = 9
 
 
@@ -56,7 +56,7 @@ class RanTest(NamedTuple):
     """CPU time."""
 
     def like(self, other: "RanTest | None") -> bool:
-        """Whether both are the same except for the time."""
+        """Whether both reports are the same except for the time."""
         return other is not None and self[:3] == other[:3]
 
 
@@ -128,7 +128,7 @@ class LiteralControls(Controls[Mapping[str, RanTest], str]):
         self._left = AGAIN
 
     def confirm(self, first: Mapping[str, RanTest]) -> str:
-        """Why an answer with these passed tests fails, or nothing."""
+        """Why an answer with these passed tests fails; empty if it does not."""
         rounds = {test: altered for test, altered in self._rounds.items() if first[test].compared}
         if not any(rounds.values()):
             return ""
@@ -147,7 +147,7 @@ class LiteralControls(Controls[Mapping[str, RanTest], str]):
         return NOT_AGAIN if self._lapses(rounds, self._left) else ""
 
     def _lapses(self, tests: Collection[str], count: int) -> bool:
-        """Whether one of `count` runs without alteration, as far as any are left, does not pass."""
+        """Whether one of up to `count` runs without alteration, if any are left, does not pass."""
         for _ in range(min(count, self._left)):
             self._left -= 1
             now = self._run(dict.fromkeys(tests, (0, 0)))
@@ -157,6 +157,6 @@ class LiteralControls(Controls[Mapping[str, RanTest], str]):
 
 
 def _differing(usual: Mapping[str, RanTest], run: Run, asked: _Asked, step: int) -> dict[str, Altered]:
-    """Those that compare differently in a run with this alteration."""
+    """The tests that compare differently in a run with this alteration."""
     now = run({test: (a.number, a.amounts[step]) for test, a in asked.items()}) if asked else {}
     return {t: a for t, a in asked.items() if t in now and now[t].compared != usual[t].compared}

@@ -1,4 +1,4 @@
-"""Trusted tests as separate programs, beside the programs of the answers that they call.
+"""Runs trusted tests as separate programs, beside the programs of the answers that they call.
 
 A test program holds the tests of several tasks and no code of an answer. It runs in its own box, so that neither
 program sees, signals or traces the other; they share one socket. It is compiled once, and `Testers` keeps it for later
@@ -62,7 +62,7 @@ Key = tuple[str, str, str, ValueCalls | None]
 _CRATE = "zt_tests"
 _MOST_PROGRAMS = 200
 _MOST_TOKENS = 1 << 15
-"""Bytes of tokens that fit into a socket's buffer."""
+"""Maximum bytes of tokens, which must fit into a socket's buffer."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Testers:
         new = {_key(case): case for case in cases if case.calls and _key(case) not in self._known}
         if new:
             groups: dict[tuple[str, bool], list[RustAnswer]] = {}
-            for case in new.values():  # answers' own signatures may not compile, so they get other programs
+            for case in new.values():  # answers' own signatures may not compile: they get other programs
                 groups.setdefault((case.check.edition, bool(case.calls and case.calls.own)), []).append(case)
             for group in groups.values():
                 self._thread.submit(self._compile, group).result()
@@ -195,7 +195,7 @@ class Testers:
             names = tuple(row for row in rows if row[0].startswith(prefix))
             if names and 33 * len(names) < _MOST_TOKENS:
                 self._known[_key(case)] = ApartTests(program, prefix, names)
-        for case in alone:  # another task's tests may be to blame
+        for case in alone:  # another task's tests may have caused it
             self._compile([case])
 
 

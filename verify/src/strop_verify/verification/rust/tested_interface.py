@@ -1,8 +1,8 @@
-"""Requires that the parts of an answer that trusted tests touch are as in the reference.
+"""Requires the parts of an answer that trusted tests touch to match the reference.
 
 An answer is compiled with its tests, so its types, methods, operators, names and macros could do the tests' work for
 them. The reference is the standard, and only what the tests name or reach counts: kinds of types, variants, types in
-signatures and fields, hand-written comparisons and operators, methods, names and macros. The rest is free.
+signatures and fields, hand-written comparisons and operators, methods, names and macros. Everything else is free.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _OPERATORS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Rem": "%", "Neg":
               "BitOr": "|", "BitXor": "^", "Shl": "<<", "Shr": ">>", "AddAssign": "+=", "SubAssign": "-=",
               "MulAssign": "*=", "DivAssign": "/="}  # fmt: skip
 _WALKED = {"IntoIter"}
-"""Associated types of whose values a test gets only the items."""
+"""Associated types whose values give a test only their items."""
 _ALSO = {
     "into": "from",
     "try_into": "try_from",
@@ -28,7 +28,7 @@ _ALSO = {
     "parse": "from_str",
     "collect": "from_iter",
 }
-"""Methods that are provided by another one."""
+"""Methods that another one provides."""
 _BY_DERIVE = {"default": "Default", "clone": "Clone", "eq": "PartialEq", "ne": "PartialEq", "cmp": "Ord",
               "partial_cmp": "PartialOrd", "hash": "Hash"}  # fmt: skip
 _POINTERS = {"Box", "Rc", "Arc"}
@@ -50,20 +50,20 @@ class TestedInterface:
     free: frozenset[str]
     """Names that the tests use without a path and do not define."""
     called: frozenset[str]
-    """Those followed by a bracket, a path or `!`."""
+    """The free names followed by a bracket, a path or `!`."""
     applied: frozenset[str]
     """Names followed by a bracket."""
     types: frozenset[str]
     """Types of the reference that the tests name or reach through signatures, fields, constants and impl blocks."""
     macros: frozenset[str]
-    """Macros of the reference that they call."""
+    """Macros of the reference that the tests call."""
     opaque: bool
-    """Whether a function that they name returns a type without a name."""
+    """Whether a function that the tests name returns a type without a name."""
 
 
 @lru_cache(maxsize=512)
 def touch(tests: str, reference: str, crate: str = "") -> TestedInterface:
-    """What tests touch of an answer."""
+    """The parts of an answer that tests touch."""
     root, known = parse(tests), known_outline(reference)
     attributes = [n for n in walk(root) if n.type in ("attribute_item", "inner_attribute_item")]
     spans = {(n.start_byte, n.end_byte) for n in attributes}
@@ -104,7 +104,7 @@ def touch(tests: str, reference: str, crate: str = "") -> TestedInterface:
 
 
 def _reached(known: Outline, types: set[str], names: set[str]) -> set[str]:
-    """These types, and those of fields and constants that tests name and of associated types of all of them."""
+    """These types, those of fields and constants that tests name, and the associated types of all of them."""
     own = known.own | set(known.aliases)
     found, before = set(types), -1
     while len(found) > before:
@@ -119,9 +119,9 @@ def _reached(known: Outline, types: set[str], names: set[str]) -> set[str]:
 
 
 def stand_in(answer: Outline, tests: TestedInterface, *, whole: bool) -> str:
-    """Why something of the answer could replace what the tests mean; empty if nothing can.
+    """Why a part of the answer could replace what the tests mean; empty if none can.
 
-    `whole`: the answer has no further files, which could define what it lacks.
+    `whole`: the answer has no further files, which could define what is missing.
     """
     return (
         _kinds(answer, tests, whole=whole)
@@ -146,7 +146,7 @@ def _kinds(answer: Outline, tests: TestedInterface, *, whole: bool) -> str:
         if name in answer.renamed - known.renamed:
             return f"{name} is an alias of another item"
         if found - wanted:
-            return f"{name} is another kind of item than in the task: {min(found - wanted)}"
+            return f"{name} is not the same kind of item as in the task: {min(found - wanted)}"
         if name in answer.empty - known.empty:
             return f"{name} holds no data"
         lacking = (known.variants.get(name, set()) & tests.names) - answer.common.get(name, set())
@@ -181,7 +181,7 @@ def _heads(answer: Outline, tests: TestedInterface) -> str:
         wanted = frozenset(n for f in same for n in f.head | f.owners)
         bad = _strangers(answer, known, function.head, wanted) - (function.owners & tests.types)
         if same and bad:
-            return f"{function.name} has a type of the answer's own where the task has none: {_shown(bad)}"
+            return f"{function.name} uses a type that the answer defines and the task does not: {_shown(bad)}"
     for (owner, name), inside in sorted(answer.fields.items()):
         wanted = known.fields.get((owner, name), frozenset())
         taken_apart = name.isdigit() and owner in tests.applied
@@ -189,14 +189,14 @@ def _heads(answer: Outline, tests: TestedInterface) -> str:
         seen = seen and (name in tests.names or taken_apart or not name)
         if seen and (bad := _strangers(answer, known, inside, wanted)):
             what = name or owner
-            return f"{what} has a type of the answer's own where the task has none: {_shown(bad)}"
+            return f"{what} uses a type that the answer defines and the task does not: {_shown(bad)}"
     for made in answer.impls:
         if answer.spelled_out(made.targets) & tests.types:
             for name in made.types.keys() - _WALKED:
                 wanted = frozenset(n for k in known.impls for n in k.types.get(name, ()))
                 bad = _strangers(answer, known, made.types[name], wanted) - tests.types
                 if bad:
-                    return f"{made.trait} has an associated type of the answer's own: {_shown(bad)}"
+                    return f"{made.trait} has an associated type that the answer defines: {_shown(bad)}"
     return ""
 
 
@@ -276,7 +276,7 @@ def _names(answer: Outline, tests: TestedInterface) -> str:
     variants_known = {v for variants in known.variants.values() for v in variants}
     taken |= (answer.defined_by_macros - _NAMED_BY_US - known.in_macros) & tests.free
     taken -= known.kinds.keys() | known.imports | (variants_known - seen.keys())
-    return f"the answer redefines a name that the tests use otherwise: {min(taken)}" if taken else ""
+    return f"the answer redefines a name that the tests use differently: {min(taken)}" if taken else ""
 
 
 def _macros(answer: Outline, tests: TestedInterface) -> str:
@@ -287,4 +287,4 @@ def _macros(answer: Outline, tests: TestedInterface) -> str:
         return f"a macro that the tests may call leaves the test: {min(leaps)}"
     made = {f.name for f in answer.functions if _strangers(answer, known, f.head, frozenset())}
     bad = answer.in_macros & (answer.own | made | answer.aliases.keys()) - known.in_macros
-    return f"a macro that the tests may call uses a type of the answer's own: {min(bad)}" if bad else ""
+    return f"a macro that the tests may call uses a type that the answer defines: {min(bad)}" if bad else ""

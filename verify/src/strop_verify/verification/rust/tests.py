@@ -1,10 +1,10 @@
 """Runs the tests of built answers, one jailed process each, and reads their reports.
 
 `StrictRunner` links the harness of harness.rs instead of libtest: each test of an answer has a secret token, sent on
-standard input, which is returned when the test has passed. Tests that compare objects of the answer are run again with
+standard input, which is returned when the test has passed. Tests that compare objects of the answer run again with
 altered literals (second_look.py). Tests with `calls` have their own process beside the answer's (test_programs.py). A
 task whose tests use files or processes runs in the build profile, all others in the run profile. `CargoRunner` runs
-libtest and believes its exit status, as cargo does; such a verdict can be forged.
+libtest and trusts its exit status, as cargo does; such a verdict can be forged.
 """
 
 import re
@@ -42,13 +42,13 @@ _LEAST = 0.1
 
 
 class CargoRunner:
-    """libtest and its exit status."""
+    """Runs libtest and trusts its exit status."""
 
     def __init__(self, compiler: Compiler, limits: Limits) -> None:
         self.compiler, self.limits = compiler, limits
 
     def externs(self, work: Work) -> dict[str, str]:
-        """Nothing: libtest comes with the toolchain."""
+        """Empty: libtest comes with the toolchain."""
         return {}
 
     def run(self, work: Work, layout: Shared, cases: Sequence[RustAnswer], integration: bool) -> None:
@@ -69,7 +69,7 @@ class CargoRunner:
 
 
 class StrictRunner:
-    """Our harness and its tokens."""
+    """Runs our harness and believes only its tokens."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class StrictRunner:
         names: list[tuple[str, bool]],
         usual: dict[str, RanTest],
     ) -> None:
-        """Runs tests with altered literals: of a reference to find `rounds`, of an answer to check them.
+        """Runs tests with altered literals: on a reference to find `rounds`, on an answer to check them.
 
         Each run has the full limits of the tests.
         """
@@ -243,7 +243,7 @@ class StrictRunner:
             case.detail = reason or f"{len(missing)} of {len(ran)} tests did not pass: {first}"
 
     def _fault(self, case: RustAnswer, names: list[tuple[str, bool]], prefix: str) -> str:
-        """Why these tests do not count, or nothing."""
+        """Why these tests do not count; empty if they do."""
         from strop_verify.verification.strength import own_tests_hold
 
         if case.trusted is not None:

@@ -1,12 +1,12 @@
-"""`RustToolchain`: verdicts on Rust answers by cargo's three signals, many answers per compilation.
+"""`RustToolchain`: judges Rust answers by cargo's three signals, many answers per compilation.
 
 Threat model. An answer is hostile source text. All compilers and tests run in the jail, with an empty environment and
 read access only to the toolchain and the work directory: `include_str!`, `env!`, `#[path]` and build-time loops reach
-nothing else. A compiler that loops, crashes or floods harms no other answer, because each of the batch is then judged
-alone; so is each of a batch that takes longer than one answer may. An answer that takes longer is *timed out*.
+nothing else. A compiler that loops, crashes or floods harms no other answer, because each answer of the batch is then
+judged alone; the same holds for a batch that takes longer than one answer may. An answer that does so is *timed out*.
 
 `verdict="cargo"` reports cargo's exit statuses. They can be forged: `process::exit(0)` in a test, tests that are
-ignored or compiled away, tests of the answer's own that assert nothing.
+ignored or compiled away, an answer's own tests that assert nothing.
 
 `verdict="strict"` gives outcome *passed* only when
 - no part of the answer is unsafe or declares foreign functions (rustc's lint, forced, also in macros and tests). So the
@@ -16,13 +16,13 @@ ignored or compiled away, tests of the answer's own that assert nothing.
 - each of them was reported with its token. The test program reads one secret token per test from standard input before
   code of the answer runs, and writes it back when that test has passed. Exits, aborts, a replaced process image,
   printed lines and panic hooks report nothing;
-- nothing runs before `main` where crates are offered, by the program's constructors;
+- if crates are offered, the program's constructors show that nothing else runs before `main`;
 - trusted tests that need only values of the standard library run as a separate program, in another jail, and call the
   answer's over a socket (calls.py, test_programs.py, wire.rs). The verdict says `trust: value`;
 - other trusted tests share a process with the answer (`trust: typed`, or `same-process` without a reference), and
   compare values by equality that the answer does not define (trusted_tests.py, tested_interface.py, harness.rs); its
   objects must differ where the reference's do (second_look.py);
-- tests of the answer's own hold: they assert something and notice faults put into the code (verification.strength).
+- the answer's own tests hold: they assert something and notice faults injected into the code (verification.strength).
 
 Not covered: if answer and tests share a process, compiler bugs that let safe code break memory safety, and comparisons
 in trusted tests outside assertion macros; whatever the vendored crates that a check offers let safe code do, and the
@@ -59,9 +59,9 @@ TESTS = Limits(cpu_seconds=10.0, wall_seconds=40.0, memory_bytes=2 << 30, output
 """Default limits of one answer's tests."""
 
 STEPS = 4
-"""Maximum compilations of one answer."""
+"""Maximum number of compilations of one answer."""
 _MOST_TASKS = 1000
-"""Tasks whose references' findings are kept."""
+"""Number of tasks for which findings about the reference are kept."""
 
 
 class RustToolchain:
@@ -69,7 +69,7 @@ class RustToolchain:
 
     verdict  "strict" or "cargo", see above
     limits   of one answer's tests; compilations have their own, which grow with the batch
-    vendor   folder of crates as `cargo vendor` makes it, for checks that name `crates`. They are built once per
+    vendor   folder of crates made by `cargo vendor`, for checks that name `crates`. They are built once per
              process; an answer that uses a missing crate has outcome *error* with the reason
     """
 
@@ -98,7 +98,7 @@ class RustToolchain:
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict per job, in order.
 
-        Raises WorkerDied; BatchFailed if one of several delays the others; VerificationError if there is no Rust.
+        Raises WorkerDied; BatchFailed if one of several delays the others; VerificationError if Rust is missing.
         """
         cases: dict[int, RustAnswer] = {}
         verdicts: list[Verdict | None] = [None] * len(jobs)
@@ -168,7 +168,7 @@ class RustToolchain:
         for group in groups(together):
             self._judge_group(group, divide)
             for case in group:
-                if case.again and len(group) > 1:  # a neighbour may be to blame
+                if case.again and len(group) > 1:  # a neighbour may have caused it
                     case.calls, case.rounds, case.refused = before[case.number]
                     case.reset()
                     self._judge_group([case], divide)

@@ -3,8 +3,8 @@
 Rust resolves `use super::*` to whatever the answer defines. So an answer could define its own `Some`, `assert_eq!`,
 `std` or `to_string`, or return a type that equals everything. In strict mode the tests are therefore rewritten:
 
-- assertion macros become ours, also those imported from a crate (pretty_assertions); ours refuse comparisons that the
-  answer itself defines (see harness.rs), also by operators inside `assert!`;
+- assertion macros, including those imported from a crate (pretty_assertions), become ours, which refuse comparisons
+  that the answer itself defines (see harness.rs), including by operators inside `assert!`;
 - other macros of the standard library and paths that start with std, core or alloc become absolute;
 - names of the prelude and of primitive types are imported by name, which takes precedence over a glob import;
 - for a second look (second_look.py), literals pass through the harness, which may alter one.
@@ -74,11 +74,11 @@ class Trusted:
     called: frozenset[str]
     """Methods that the tests call."""
     uses_own_macros: bool
-    """Whether it calls macros that are neither its own nor the standard library's."""
+    """Whether the tests call macros that are neither their own nor the standard library's."""
     allowed: frozenset[str]
     """Types of the reference with hand-written equality, and methods of its traits."""
     catches: bool
-    """Whether they, or the reference, may catch a panic; also true without a reference."""
+    """Whether the tests or the reference may catch a panic; also true without a reference."""
 
 
 @lru_cache(maxsize=512)
@@ -103,7 +103,7 @@ def read_trusted(tests: str, reference: str = "") -> Trusted:
 
 @lru_cache(maxsize=512)
 def guarded(tests: str, reference: str, *, literals: bool = False) -> str:
-    """The rewritten tests; `literals` as for a second look."""
+    """The rewritten tests; `literals`: also rewrite literals, as for a second look."""
     theirs = defined(reference)
     tests = edited(tests, _assert_imports(tests))
     kept = (theirs - _imported_asserts(reference)) | defined(tests)
@@ -227,7 +227,7 @@ def _import_edits(root: Node, kept: set[str]) -> list[tuple[int, int, str]]:
     line = f" #[allow(unused_imports)] use {{{', '.join(p.removeprefix('::') for p in wanted)}}};"
     line = line.replace("use {", "use ::{")
     globs = {
-        node.parent.start_byte: node.end_byte  # one a module: the same name imported twice is an error
+        node.parent.start_byte: node.end_byte  # one per module: the same name imported twice is an error
         for node in walk(root)
         if node.type == "use_declaration" and any(n.type == "use_wildcard" for n in walk(node))
         and node.parent is not None and node.parent.type in ("source_file", "declaration_list")

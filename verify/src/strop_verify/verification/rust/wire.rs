@@ -1,7 +1,7 @@
 //! Encodes values of the standard library, and calls from a test program to the program of an answer.
 //!
 //! A call is a frame with the function's number and its arguments; the reply is a frame with a byte for how the call
-//! ended, the result, and the `&mut` arguments. A frame is its length (four bytes, little-endian) and that many bytes,
+//! ended, the result and the `&mut` arguments. A frame is its length (four bytes, little-endian) and that many bytes,
 //! at most `MOST`. Decoding depends only on the type, is bounded by the frame, and fails on anything unexpected.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -263,7 +263,7 @@ pub(crate) fn open(channel: File) {
     let _ = CHANNEL.set(Mutex::new(Some(BufReader::new(channel))));
 }
 
-/// The test program's side: begins a test, for which the answer starts a new thread.
+/// The test program's side: begins a test; the answer starts a new thread for it.
 pub(crate) fn begin() {
     if let Some(channel) = CHANNEL.get() {
         let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
@@ -316,7 +316,7 @@ pub fn refill<T: Get>(items: &mut [T], from: &mut &[u8]) {
 
 /// Ends a reply.
 pub fn finish(rest: &[u8]) {
-    assert!(rest.is_empty(), "more than a value");
+    assert!(rest.is_empty(), "bytes after the value");
 }
 
 pub type Function = fn(&mut &[u8], &mut Vec<u8>) -> Option<()>;
@@ -333,7 +333,7 @@ pub fn serve(functions: &'static [Function]) {
 fn serve_test(functions: &'static [Function]) -> bool {
     let Some(channel) = CHANNEL.get() else { return false };
     loop {
-        // Not held while the answer runs.
+        // The lock is not held while the answer runs.
         let asked = channel.lock().unwrap_or_else(PoisonError::into_inner).as_mut().and_then(receive);
         let Some(asked) = asked else { return false };
         let mut rest = asked.as_slice();

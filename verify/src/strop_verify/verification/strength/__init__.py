@@ -1,4 +1,4 @@
-"""The strength of a Rust answer's own tests: assertions counted by parse tree, faults noticed measured by mutation.
+"""Measures the strength of a Rust answer's own tests: counts assertions in the parse tree and runs mutants.
 
 Run `mutants` of an answer and `judge` the verdicts; then run `controls` of `killers`, and `witnessed` tells whether an
 assertion noticed a fault (`verification.rust.own_tests` does all of it).

@@ -1,9 +1,9 @@
 """Measures an answer's own tests: the assertions in their text, and the share of small faults that they notice.
 
 Threat model: the answer wrote the tests that judge it, so a pass shows nothing if the tests check nothing. The same
-answer with faults put in is judged on the same trusted path as every verdict. Tests that run the code and ignore its
-results still kill mutants that crash. So killed mutants are run again with assertions that never fail, until one of
-them survives: a test that still fails has crashed, and noticed nothing. Such assertions still evaluate their operands,
+answer with injected faults is judged on the same trusted path as every verdict. Tests that run the code and ignore its
+results still kill mutants that crash. So killed mutants run again with assertions that never fail, until one of them
+survives: a test that still fails crashed and noticed nothing. Such assertions still evaluate their operands,
 so a panic inside one still fails the test. `.unwrap()`, `?` and `panic!` of the tests stay and count as crashing.
 """
 
@@ -26,8 +26,8 @@ _KILLS = frozenset({Outcome.FAILED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY})
 def count_assertions(code: str) -> int:
     """How many assertions in tests that run can fail because of the code under test.
 
-    Constant and unreachable ones and repetitions within a test do not count; `rust_suite` tells what does. 0 for a
-    text beyond `MOST_BYTES`.
+    Constant and unreachable ones and repetitions within a test do not count; `rust_suite` defines what does. Returns 0
+    for text longer than `MOST_BYTES`.
     """
     source = Source(code, "rust")
     return 0 if source.too_long else sum(rust_suite(source).real_claims().values())
@@ -42,13 +42,13 @@ def own_tests_hold(answer: str) -> str | None:
     if suite.faults:
         return suite.faults[0]
     if suite.generated:
-        return None  # tests made by a macro are not visible; running them has to tell
+        return None  # tests made by a macro are not visible here; only running them can tell
     if not (tests := suite.tests()):
         return "there is no test"
     live = suite.live()
     if not live:
         cut = any(test.removed for test in tests)
-        return "every test is ignored" + (" or taken out by a cfg" if cut else "")
+        return "every test is ignored" + (" or removed by a cfg" if cut else "")
     touched = suite.touched()
     if all(scope.names.isdisjoint(touched) for scope in live):
         return "no test calls the code under test"
@@ -91,7 +91,7 @@ def controls(answer: str, dead: list[Mutant]) -> list[str]:
 def witnessed(verdicts: list[Verdict]) -> bool | None:
     """Whether a mutant survives if assertions never fail, from the verdicts on `controls`, in order.
 
-    None if unknown: the answer itself does not pass so, or no mutant builds.
+    None if unknown: the answer itself does not pass that way, or no mutant builds.
     """
     base, *rest = [killed(verdict) for verdict in verdicts]
     if base is not False or all(dead is None for dead in rest):
@@ -106,9 +106,9 @@ def judge(made: list[Mutant], verdicts: list[Verdict]) -> Strength:
     missed = [f"not noticed: {mutant}" for mutant, dead in compiled if not dead]
     count = len(compiled) - len(missed)
     if compiled and not count:
-        missed.insert(0, f"the tests notice none of {len(compiled)} faults put into the code")
+        missed.insert(0, f"the tests notice none of {len(compiled)} faults injected into the code")
     if not compiled:
-        missed = ["no mutant came to a result"]
+        missed = ["no mutant gave a result"]
     return Strength(
         made=len(made), compiled=len(compiled), killed=count, reasons=missed, holds=not compiled or count > 0
     )
@@ -117,7 +117,7 @@ def judge(made: list[Mutant], verdicts: list[Verdict]) -> Strength:
 def killed(verdict: Verdict) -> bool | None:
     """Whether the tests noticed this mutant; None if it did not build, or its tests gave no result.
 
-    The test stage decides, a failed lint does not; without a test stage the outcome decides.
+    The test stage decides; a failed lint does not matter. Without a test stage the outcome decides.
     """
     build, test = verdict.stage("build"), verdict.stage("test")
     if verdict.outcome in (Outcome.ERROR, Outcome.TAMPERED, Outcome.NO_ANSWER):
@@ -157,7 +157,7 @@ def _without_assertions(source: Source) -> list[tuple[Span, str]]:
     items = RustItems(source)
     places = Regions([*items.regions.spans, *(span(n) for n in source.all("macro_definition"))])
     edits: list[tuple[Span, str]] = []
-    mark_of_text = sha256(source.data).hexdigest()[:12]  # no name that an answer could have taken
+    mark_of_text = sha256(source.data).hexdigest()[:12]  # so that no answer can have used the name
     leaves = source.leaves(source.root)
     for name, mark in pairwise(leaves):
         if mark.type == "!" and name.type == "identifier" and places.hold(name):

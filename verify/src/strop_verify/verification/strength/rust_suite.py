@@ -67,7 +67,7 @@ class Scope:
     """(targets, sources): a value of any source may reach every target."""
 
     def reached(self, base: set[str]) -> set[str]:
-        """`base` and the names that values of it flow into."""
+        """`base` plus the names that its values flow into."""
         found = set(base)
         for _ in range(_ROUNDS):
             before = len(found)
@@ -89,7 +89,7 @@ class Suite:
     faults: list[str] = field(default_factory=list)
     """Reasons why these tests do not count, whatever they claim."""
     generated: bool = False
-    """Whether macros make further tests, which `scopes` lacks."""
+    """Whether macros generate more tests, which `scopes` does not hold."""
 
     def tests(self) -> list[Scope]:
         """The tests, run or not."""
@@ -204,7 +204,7 @@ def _asserts(name: str) -> bool:
 
 
 def _macros(items: RustItems, suite: Suite) -> list[Scope]:
-    """Local macros that assert, as helpers; notes whether one makes test functions."""
+    """Local macros that assert, as helpers; sets `suite.generated` if one makes test functions."""
     scopes, source = [], items.source
     invoked = set()
     for node in source.all("macro_invocation"):
@@ -244,7 +244,7 @@ def _faults(items: RustItems) -> list[str]:
         if attribute[:1] == ["cfg_attr"] and not {"ignore", "cfg", "path", "test", "no_main"}.isdisjoint(
             attribute[3:]
         ):
-            faults.append(f"`#[{text[:60]}]` changes what a test build is")
+            faults.append(f"`#[{text[:60]}]` changes what a test build contains")
         if attribute[:1] == ["cfg"] and differs(attribute[2:-1]):
             faults.append(f"`#[{text[:60]}]`: the code under test differs from the code that is built")
     for name, mark in pairwise(source.leaves(source.root)):  # also inside other macros
@@ -269,7 +269,7 @@ _DECIDES = {
     "let_declaration": "value",
     "call_expression": "function",  # unwrap_or_else(|e| panic!())
 }
-"""Node type to the field that decides whether control continues inside the node."""
+"""Maps a node type to the field that decides whether control continues inside the node."""
 
 
 class _ScopeReader:

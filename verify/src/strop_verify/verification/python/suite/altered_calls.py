@@ -1,8 +1,7 @@
-"""The tests' side of running a suite again with altered calls: notes what is called, alters one call in each test.
+"""The tests' side of running a suite again with altered calls: records calls, and alters one in each test.
 
-A test that compares objects of the answer, or what their methods and attributes say, can only be as good as they are.
-Where the reference's objects say something else once a call gets other plain values, an answer whose objects do not is
-lying.
+A test that compares the answer's objects, or what their methods and attributes return, relies on their honesty. If the
+reference's objects return something else when a call gets other plain values, an answer whose objects do not is lying.
 """
 
 import hashlib
@@ -17,54 +16,54 @@ from strop_verify.verification.python.codec import Unencodable, encode
 from strop_verify.verification.python.values import ValueEncoder
 
 MOST = 10_000
-"""Words of objects, and calls, of one test that are noted."""
+"""Maximum entries of `said`, and of calls, recorded per test."""
 _NUMBERS = (int, float, Decimal, Fraction)
 _DAYS = (date, datetime, timedelta)
 _DICTS = (dict, OrderedDict, defaultdict)
 COLLECTION = ""
-"""Stands for the id of a test: what happens while the files are imported, before the first test."""
+"""The test id for what happens while the files are imported, before the first test."""
 
 
 class SuiteCalls:
-    """What a test calls with plain values alone, and what objects say. `alter`: see `Alteration`, by test id.
+    """Records a test's calls with only plain values, and what objects return. `alter`: see `Alteration`, by test id.
 
-    Without `noting`, it is only kept whether one said anything.
+    Without `noting`, records only whether an object returned anything.
     """
 
     def __init__(self, alter: dict[str, list[Any]] | None, *, noting: bool) -> None:
         self.alter = alter or {}
         self.noting = noting
         self.early: dict[int, int] = {}
-        """Numbers of the objects that came during collection, each with its place among them."""
+        """Numbers of the objects that arrived during collection, each with its position among them."""
         self.altered_early = False
         self.begin(COLLECTION)
 
     def begin(self, test: str) -> None:
-        """The next test begins."""
+        """Starts the record of the next test."""
         self.said: list[str] = []
-        """What objects said: a digest of each plain value, and for an object that came which of those it was."""
+        """What objects returned: a digest of each plain value, and for each object its position among them."""
         self._came: dict[int, int] = {}
         self.made: list[str] = []
         """For each call its kind (C: of a class, f: another) and a digest of its values."""
         self.before: list[int] = []
-        """For each of these, but objects that were new, how many of the calls came before it."""
+        """For each entry of `said`, except new objects, how many of the calls came before it."""
         self.altered = False
         self._wanted = self.alter.get(test)
 
     def end_collection(self) -> list[str]:
-        """What was called until now."""
+        """Ends the record of the collection; returns its calls."""
         self.early, self.altered_early = dict(self._came), self.altered
         return self.made
 
     def told(self, data: bytes, *, objects: bool) -> None:
-        """An object of the answer gave a value, whose bytes these are. One that holds `objects` says nothing here."""
+        """Records the bytes of a value that an object of the answer returned, unless the value holds `objects`."""
         if not self.noting:
             self.said = self.said or ["told"]
         elif len(self.said) < MOST and not objects:
             self._note(hashlib.sha256(data).hexdigest()[:8])
 
     def came(self, number: int) -> None:
-        """An object of the answer came: `==` of lists, and `is`, take one that is known already for the same."""
+        """Records which object of the answer arrived: for `is`, and `==` of lists, a known one equals itself."""
         if not self.noting:
             self.said = self.said or ["came"]
             return
@@ -79,7 +78,7 @@ class SuiteCalls:
             self.before.append(len(self.made))
 
     def passed_on(self, args: tuple[Any, ...], kwargs: Any, *, of_class: bool) -> tuple[tuple[Any, ...], Any]:
-        """What a call is to be made with."""
+        """The arguments for a call: altered ones if this call is the chosen one."""
         if not self.noting or len(self.made) >= MOST:
             return args, kwargs
         try:
@@ -95,7 +94,7 @@ class SuiteCalls:
         return other(args, self._wanted[2]), other(kwargs, self._wanted[2])
 
     def report(self) -> dict[str, Any]:
-        """What the running test's frame says of it."""
+        """The fields that the running test's frame adds."""
         found: dict[str, Any] = {"said": "\n".join(self.said) if self.noting else ""} if self.said else {}
         if self.noting:
             altered = self.altered or self.altered_early
@@ -104,8 +103,8 @@ class SuiteCalls:
 
 
 def other(value: Any, amount: int) -> Any:
-    """The value with every number and date moved by `amount`, and every ASCII letter and digit of texts within its
-    alphabet.
+    """The value with every number and date shifted by `amount`, and every ASCII letter and digit of its texts shifted
+    within its alphabet.
     """
     kind = type(value)
     if kind in _NUMBERS:

@@ -1,7 +1,7 @@
-"""The *pytest* check, asking side: lays out the task's files, starts candidate and runner, listens, concludes.
+"""The trainer's side of the *pytest* check: starts candidate and runner, sends the task's files, reads the results.
 
 The answer is never written to disk. Passed means that every test of `check.tests` was reported as passed over a channel
-that only the runner holds; the answer's process holds its own channel alone.
+that only the runner holds; the answer's process holds only its own channel.
 """
 
 import ast
@@ -33,11 +33,11 @@ from strop_verify.verification.secret_rng import drawn
 RUNNER_MEMORY = 2 << 30
 """Address space of a runner's child, in bytes."""
 BOX = "/box"
-"""What a verdict calls the work directory, whose path may be drawn."""
+"""Name of the work directory in verdicts, since its path may be random."""
 
 
 class SuiteReport(TesterReport):
-    """Takes the frames of a runner: results by test id."""
+    """Reads a runner's frames and keeps the results by test id."""
 
     def __init__(self, work: str) -> None:
         super().__init__()
@@ -45,17 +45,17 @@ class SuiteReport(TesterReport):
         self.tests: dict[str, TestResult] = {}
         self.uncollected = ""
         self.said: dict[str, str] = {}
-        """By test, what objects of the answer said, as `SuiteCalls.said` has it, one per line."""
+        """For each test, what objects of the answer returned: the entries of `SuiteCalls.said`, one per line."""
         self.calls: dict[str, list[str]] = {}
         self.before: dict[str, list[int]] = {}
-        """By test, for each of these, but objects that were new, how many of its calls came before."""
+        """For each test, how many of its calls came before each of these entries, except for new objects."""
         self.altered: set[str] = set()
 
     def _handle(self, message: dict[str, Any]) -> None:
         if "test" in message:
             self._note(message)
             text = message["x"].replace(self._work, BOX)
-            if text == GONE:  # why, and the verdict on the test, is what the candidate's end says
+            if text == GONE:  # the candidate's exit decides the cause and the test's outcome
                 return
             bad = Outcome.OUT_OF_MEMORY if text.startswith("MemoryError") else Outcome.FAILED
             outcome = Outcome.PASSED if message["ok"] is True else bad
@@ -82,7 +82,7 @@ class SuiteReport(TesterReport):
 
 
 def open_runner(jail: str, allow_unsafe: bool) -> JailedProcess:
-    """The process that runs suites, with a work directory. Raises VerificationError where pytest is not installed."""
+    """The process that runs suites, with a work directory. Raises VerificationError if pytest is not installed."""
     chosen, site = choose(jail), testing_site()
     return JailedProcess(
         "strop_verify.verification.python.suite.runner",
@@ -95,7 +95,7 @@ def open_runner(jail: str, allow_unsafe: bool) -> JailedProcess:
 
 
 def testing_site() -> PackageSite:
-    """pytest and what it needs. Raises VerificationError where it is not installed."""
+    """pytest and what it needs. Raises VerificationError if it is not installed."""
     site = site_of(TESTS)
     if "pytest" in site.lacking:
         raise VerificationError(
@@ -115,13 +115,13 @@ def run_pytest(
     changes: bool = True,
     near: bool = False,
 ) -> SuiteReport:
-    """One candidate, one run. Raises WorkerDied when our process broke, VerificationError for a bad task.
+    """Runs the suite once on one candidate. Raises WorkerDied if our process broke, VerificationError for a bad task.
 
     `changes`: whether what calls do to their arguments reaches the tests. `near`: whether plain values stand for
     objects of classes that the tests do not name.
 
-    `alter`: calls of tests to make with other values (`second_look`); then calls are noted, also if it is empty. All
-    tests are run in any case, so that the answer cannot tell the runs apart.
+    `alter`: calls of tests to make with other values (`second_look`); unless it is None, calls are recorded, even if it
+    is empty. All tests run in any case, so that the answer cannot tell the runs apart.
     """
     altered = None if alter is None else list(alter.items())
     job = _job(check, answer, runner.work, limits) | {"alter": altered, "changes": changes, "near": near}
@@ -156,7 +156,7 @@ def _job(check: PytestCheck, answer: str, work: str, limits: Limits) -> dict[str
         raise VerificationError("the pytest check names no tests")
     name = module_names(check.path)[0]
     if not check.path.endswith(".py") or name in sys.stdlib_module_names:
-        raise VerificationError(f"path {check.path!r} of the pytest check is no importable file of its own")
+        raise VerificationError(f"the pytest check's path {check.path!r} is not an importable file")
     hidden = hidden_names(check.files)
     paths = list(dict.fromkeys(test.partition("::")[0] for test in check.tests))
     if absent := [path for path in paths if path not in check.files]:
@@ -178,9 +178,9 @@ def _job(check: PytestCheck, answer: str, work: str, limits: Limits) -> dict[str
 
 
 def hidden_names(files: dict[str, str]) -> list[str]:
-    """Names that `from module import *` must not give: builtins, and what the task's own files bind at their top.
+    """Names that `from module import *` must not import: builtins and top-level names of the task's own files.
 
-    Raises VerificationError for a file of the task that is no Python.
+    Raises VerificationError if a file of the task is not valid Python.
     """
     names = set(dir(builtins))
     for path, text in files.items():
@@ -193,7 +193,7 @@ def hidden_names(files: dict[str, str]) -> list[str]:
 
 
 def _conclude(check: PytestCheck, report: SuiteReport, stop: tuple[Outcome, str] | None) -> None:
-    """Every expected test gets its result; the first that was not reported gets the cause."""
+    """Gives every expected test its result, and the cause to the first that was not reported."""
     findings = report.findings
     expected = list(dict.fromkeys(check.tests))
     findings.count = len(expected)

@@ -1,14 +1,14 @@
 """The candidate's side of a module that lives apart from its tests: objects as handles, values as exact builtin types.
 
-Runs in the candidate's process, where the answer may take over all of it; nothing that it sends is more than a claim.
-A value crosses as itself where `verification.python.values` takes it; any other object of the answer gets a number and
+Runs in the candidate's process, which the answer may take over entirely; whatever it sends is only a claim.
+A value crosses as itself if `verification.python.values` supports it; any other object of the answer gets a number and
 crosses with the tag "ref": number, {"m": numbers of its classes, "c": callable, "k": its name and bases if it is an
-exception class, or None for another class}; later the number alone. A plain named tuple crosses as a value with the
+exception class, or None for another class}; later by its number alone. A plain named tuple crosses as a value with the
 number of its class, under the tag "tuple".
 
 Takes {"i", "op", "h", ...} (get, set, del, call, do: see OPERATIONS) and answers {"i", "v" or "x", "o", "e"}: value or
-exception, and what was printed. A function of the tests that is called sends {"cb": number, "a", "k"} and waits for
-{"r"} or {"x"}, meanwhile serving further requests. Values are fields of bytes.
+exception, and what was printed. A call of a function of the tests sends {"cb": number, "a", "k"} and waits for {"r"} or
+{"x"}, serving further requests meanwhile. Values are fields of bytes.
 """
 
 import copy
@@ -53,7 +53,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "__copy__": copy.copy,
     "__deepcopy__": lambda value, memo: copy.deepcopy(value),
 }
-"""What `do` may ask for, by the name of the special method."""
+"""The operations that `do` may request, by the name of the special method."""
 
 
 class _RefEncoder(ValueEncoder):
@@ -89,12 +89,12 @@ class Table(StandIns):
         """Numbers whose objects the tests know; a class may have a number before it is sent itself."""
 
     def stands_in(self, value: Any) -> bool:
-        """Whether a plain value may stand for the object."""
+        """Whether a plain value may replace the object."""
         own = (c.__name__ for c in type(value).__mro__ if c.__module__ != "builtins")
         return self.named is not None and self.named.isdisjoint(own)
 
     def number(self, value: Any) -> int:
-        """The number of an object, a new one the first time."""
+        """The number of an object, assigned the first time."""
         if id(value) not in self.numbers:
             self.numbers[id(value)] = len(self.objects)
             self.objects.append(value)
@@ -166,7 +166,7 @@ class Table(StandIns):
         try:
             text = str(error)[:1000]
         except BaseException:
-            text = "(its text could not be made)"
+            text = "(its text is unavailable)"
         try:
             return [self._named(kind), text, self.encode(list(error.args)), self.encode(dict(vars(error)))]
         except BaseException:
@@ -174,7 +174,7 @@ class Table(StandIns):
 
 
 class _Tee(io.TextIOBase):
-    """Prints where it did before, and keeps the text for the tests' own capturing."""
+    """Writes to the original stream, and keeps the text for the tests' own capturing."""
 
     def __init__(self, inner: Any) -> None:
         self.inner, self.kept = inner, io.StringIO()

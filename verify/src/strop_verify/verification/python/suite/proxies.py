@@ -1,20 +1,20 @@
 """Stand-ins for the answer's module, classes, functions and objects, in the tests' process.
 
-What a test asks of a proxy is asked of the object in the candidate's process; values come back as exact builtin types.
-Python asks the left operand how it compares, so an object of a hostile class could call itself equal to the expected
-value, or compute with it until only the wished result is left. Hence, for operators:
+What a test does with a proxy is done with the object in the candidate's process; values come back as exact builtin
+types. Python lets the left operand decide a comparison, so an object of a hostile class could call itself equal to the
+expected value, or compute with it until only the desired result is left. Hence, for operators:
 
 1. An object whose class the tests have not taken from the module by name is unequal to every plain value, and any other
-   operator on it is a breach (see `Session`). This is what a class made up by the answer to stand for a number meets.
+   operator on it is a breach (see `Session`). This stops a class that the answer made up to pass for a number.
 2. Where the tests know its class, an object that calls itself equal to a plain value is a breach as well, and so is
-   arithmetic with a plain value that gives a plain value, at once or through an object in between.
-3. An object whose class the tests do not know has the length that it had, and gives as many items, as long as nothing
-   was called or set.
+   arithmetic with a plain value that gives a plain value, directly or through an intermediate object.
+3. An object whose class the tests do not know must keep its length, and give as many items, as long as nothing was
+   called or set.
 4. An object that calls itself equal to another one and to a fresh random text or a foreign object is a breach, and so
    are two that are both equal and unequal.
 
-Not covered here: how two objects compare, and what a method or an attribute says, is the answer's word. It is looked at
-by `second_look`, where the task has a reference.
+Not covered here: the answer decides how two objects compare and what a method or an attribute returns. `second_look`
+checks this if the task has a reference.
 """
 
 import dis
@@ -76,7 +76,7 @@ class RemoteCallable(Remote):
 
 
 class RemoteClass(RemoteCallable):
-    """A class of the answer that is no exception; `isinstance` and `issubclass` take it."""
+    """A class of the answer other than an exception; works with `isinstance` and `issubclass`."""
 
     __slots__ = ()
 
@@ -94,9 +94,9 @@ class RemoteClass(RemoteCallable):
 
 
 class RemoteModule(types.ModuleType):
-    """The answer's module. `from module import *` takes public names, but none that `hidden` holds.
+    """The answer's module. `from module import *` imports public names except those in `hidden`.
 
-    A class whose name is not among the `used` ones, those of the tests, is none that they know.
+    `used`: names that occur in the tests; they do not know a class by any other name.
     """
 
     def __init__(self, name: str, session: Session, hidden: frozenset[str], used: frozenset[str]) -> None:
@@ -169,7 +169,7 @@ def _says_true(proxy: Remote, name: str, other: Any) -> bool:
 
 
 def _equals_anything(proxy: Remote) -> bool:
-    """Whether the object calls itself equal to a text that nobody knows, or to an object of a class not its own."""
+    """Whether the object calls itself equal to a fresh random text, or to an object of another class."""
     text = proxy._strop_session.draws.randbytes(8).hex()
     return any(_says_true(proxy, "__eq__", other) for other in (text, lambda: None))
 
@@ -247,7 +247,7 @@ def _length(name: str) -> Callable[[Remote], Any]:
         if type(found) is int and not _named(self):
             changes, before = self._strop_length
             if changes == self._strop_session.changes and before != found:
-                self._strop_session.fault("an object of two lengths")
+                self._strop_session.fault("an object whose length changes by itself")
             object.__setattr__(self, "_strop_length", (self._strop_session.changes, found))
         return found
 
@@ -284,7 +284,7 @@ def _exit(name: str) -> Callable[..., Any]:
         if error is None or not swallows:
             return False
         if isinstance(error, AssertionError) or not _raised_here(trace):
-            self._strop_session.fault("a context manager of the answer swallows what the test has found")
+            self._strop_session.fault("a context manager of the answer swallows an exception of the test")
             return False
         return True
 

@@ -1,15 +1,14 @@
-"""The process that runs pytest suites, apart from the answer: forks one jailed child a suite.
+"""The process that runs pytest suites, separate from the answer: forks one jailed child per suite.
 
 Trusted code in a jail. The answer is not among the files on disk: an import hook serves its module as proxies of what
 lives in the candidate (`verification.python.suite.proxies`). So the only conftest.py, ini file and plugins are the
 task's own.
 
-Control packets: {"op": "fork", "limits"} with descriptors of job channel and candidate gives {"pid"}; {"op": "reap"}
-ends it. Job channel: takes {"code", "path", "work", "files", "paths", "hidden", "result_bytes", "draws", "alter",
-"changes"};
-sends the candidate's stages as the tester does, {"test": id, "ok", "x", "s"} each (and `altered.SuiteCalls.report`),
-{"collect": where, "x"} for a file that could not be collected, {"collected": calls until then} where calls are noted,
-{"done": why, "changed"}.
+Control packets: {"op": "fork", "limits"} with the descriptors of job channel and candidate gives {"pid"}; {"op":
+"reap"} ends it. Job channel: takes {"code", "path", "work", "files", "paths", "hidden", "result_bytes", "draws",
+"alter", "changes"}; sends the candidate's stages as the tester does, {"test": id, "ok", "x", "s"} for each test (with
+the fields of `SuiteCalls.report`), {"collect": where, "x"} for a file that could not be collected, {"collected": calls
+until then} if calls are recorded, {"done": why, "changed"}.
 """
 
 import ast
@@ -40,7 +39,7 @@ _Send = Callable[[dict[str, Any]], None]
 
 
 class SuiteRecorder:
-    """The plugin that tells what happened. A test is passed when all its phases passed and no breach was seen in it."""
+    """The plugin that reports results. A test passes when all its phases passed and no breach was seen in it."""
 
     def __init__(self, session: Session, send: _Send) -> None:
         self.session, self.send = session, send
@@ -51,13 +50,13 @@ class SuiteRecorder:
         self.seconds: dict[str, float] = {}
 
     def pytest_collection_finish(self) -> None:
-        """Breaches up to here belong to every test."""
+        """Counts the breaches so far against every test."""
         self.collected = "; ".join(self.session.faults)
         if self.session.calls.noting:
             self.send({"collected": self.session.calls.end_collection()})
 
     def pytest_collectreport(self, report: Any) -> None:
-        """A file that cannot be imported."""
+        """Reports a file that cannot be imported."""
         if report.failed:
             self.send({"collect": report.nodeid, "x": self._cause(None)})
 
@@ -97,7 +96,7 @@ class SuiteRecorder:
 
 
 class AnswerFinder(MetaPathFinder, Loader):
-    """Gives the answer's module under every name by which the file at `path` could be imported."""
+    """Provides the answer's module under every name by which the file at `path` could be imported."""
 
     def __init__(self, path: str, session: Session, hidden: frozenset[str], used: frozenset[str]) -> None:
         self.names = module_names(path)
@@ -108,11 +107,11 @@ class AnswerFinder(MetaPathFinder, Loader):
         return spec_from_loader(fullname, self) if fullname in self.names else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The one proxy."""
+        """The one proxy, whatever the name."""
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing: the candidate has loaded it."""
+        """Does nothing: the candidate has loaded the module."""
 
 
 def run_suite(job: dict[str, Any], session: Session, send: _Send) -> None:
@@ -146,7 +145,7 @@ def _pytest(job: dict[str, Any], finder: AnswerFinder, recorder: SuiteRecorder) 
 
 def main() -> NoReturn:
     """Serves forks until the parent hangs up. Own arguments: work directory, folder of packages, JSON list of
-    what is read for them.
+    paths to read for them.
     """
     work, packages, read = sys.argv[5], sys.argv[6], json.loads(sys.argv[7])
     sys.path.append(packages)

@@ -1,17 +1,17 @@
-"""Whether a passed suite depends on what its tests say where objects of the answer have a word; asking side.
+"""Runs a passed suite again with altered calls if its tests rely on the answer's objects; the trainer's side.
 
-A class may call all its instances equal, or those that it expects to be compared; a method may always return what two
-sides are compared by; one single object may stand for all. So a suite in which objects say something is run again in
-fresh processes, each time with the plain values of one call of each test altered. Where the reference's objects then
-say something else and fail the test, an answer that still passes it is *failed*. All tests are run each time, so that
-the answer cannot tell the runs apart, and one of the runs alters nothing and must pass: that is for an answer that
-draws by lot, for its whole process, whether it lies.
+A class may call all its instances equal, or those that it expects to be compared; a method may always return the value
+by which both sides are compared; a single object may stand for all. So a suite that gets values from objects is run
+again in fresh processes, each time with the plain values of one call of each test altered. If the reference's objects
+then return something else and fail the test, an answer that still passes it is *failed*. All tests run each time, so
+that the answer cannot tell the runs apart. One run alters nothing and must pass: it catches an answer that decides at
+random, once per process, whether to lie.
 
-What the reference does with altered calls is found by trying, once a task, in so many runs at the most
-(`find_rounds`); tests that it fails in another way, or not each time, or whose calls the answer gets in another order,
-say nothing. Not covered: tasks without a reference; a lie in one of many words of a test, where no run alters that one;
-objects made by calls without plain values. An answer that draws by lot passes in one case of 28 at most, in one of nine
-if it also draws whether it uses up the limits of such a run.
+`find_rounds` tries altered calls on the reference, once per task and in at most `RUNS` runs. Tests that it fails in
+another way or not every time, or whose calls the answer gets in another order, are ignored. Not covered: tasks without
+a reference; a lie in one of many values of a test, if no run alters that one; objects made by calls without plain
+values. An answer that lies at random passes in at most one case of 28, or in one of nine if it also decides at random
+whether to use up the limits of such a run.
 """
 
 import random
@@ -26,32 +26,32 @@ from strop_verify.verification.python.suite.altered_calls import COLLECTION
 from strop_verify.verification.python.suite.check import SuiteReport
 
 TOO_EQUAL = (
-    "its objects compare alike, or say the same, whatever the test makes them of; the reference's do not"
+    "its objects compare alike, or return the same, whatever values they are made of; the reference's do not"
 )
-NOT_AGAIN = "it passed once, and not again"
-UNSEEN = "it took too long to be looked at again"
+NOT_AGAIN = "it passed once, but failed when run again"
+UNSEEN = "it took too long when run again"
 ROUNDS = 8
-"""Most runs of an answer with altered calls; one more alters nothing."""
+"""Maximum runs of an answer with altered calls; one more run alters nothing."""
 FEWEST = 3
-"""Its fewest runs with altered calls: where fewer are found, some are made again."""
+"""Minimum runs of an answer with altered calls: if fewer are found, some are repeated."""
 RUNS = 48
-"""Most runs of a reference."""
+"""Maximum runs of a reference."""
 _ENOUGH = 4
-"""Calls of a test beyond which only those right before a word are altered."""
+"""Calls to try per test: the last before each value and, if these are fewer than this, first ones too."""
 
 
 @dataclass(frozen=True)
 class Alteration:
-    """The call of a test that gets other values."""
+    """A call of a test that gets other values."""
 
     number: int
-    """Among the calls with plain values of this test."""
+    """Its position among this test's calls with plain values."""
     call: str
-    """Its kind and values, as `SuiteCalls.made` has them."""
+    """Its kind and the digest of its values, as in `SuiteCalls.made`."""
     amount: int
 
     def wire(self) -> list[int | str]:
-        """As the runner takes it."""
+        """The form that the runner takes."""
         return [self.number, self.call, self.amount]
 
 
@@ -62,31 +62,31 @@ Run = Callable[[Mapping[str, Alteration]], SuiteReport]
 
 @dataclass(frozen=True)
 class Round:
-    """One run: what is altered, by test or in `COLLECTION`, and the tests that must fail for it."""
+    """One run: what is altered, by test or in `COLLECTION`, and the tests that must then fail."""
 
     alterations: _Altered
     tests: frozenset[str]
 
     def passed_falsely(self, report: SuiteReport) -> list[str]:
-        """Those that an answer passed."""
+        """The tests that an answer passed although they must fail."""
         ended = sorted(self.tests & report.altered & report.tests.keys())
         return wrongly_ended(report.tests, dict.fromkeys(ended, False))
 
     def failed_unaltered(self, report: SuiteReport) -> list[str]:
-        """Those that an answer failed in a run that alters nothing."""
+        """The tests that an answer failed in a run that alters nothing."""
         return [name for name in sorted(self.tests & set(report.tests)) if _failed(report, name)]
 
 
 class SuiteControls(Controls[Findings, Findings]):
-    """Runs of an answer in the rounds that its reference has, at least one. `seconds`: they may take together."""
+    """Runs an answer in the rounds found for its reference, at least one. `seconds`: time limit for all of them."""
 
     def __init__(self, run: Run, rounds: list[Round], rng: random.Random, seconds: float) -> None:
         self._run, self._rounds, self._rng, self._seconds = run, rounds, rng, seconds
 
     def confirm(self, first: Findings) -> Findings:
-        """Fails what was found of it where one of its tests ends otherwise than it must.
+        """Fails one of the results in `first` if that test ends the wrong way in a run.
 
-        A run that uses up its limits says nothing, the next ones do.
+        A run that uses up its limits shows nothing; the next ones still do.
         """
         began = time.monotonic()
         for one, altered in second_look_runs(self._rounds, self._rng):
@@ -104,7 +104,7 @@ class SuiteControls(Controls[Findings, Findings]):
 
 
 def second_look_runs(rounds: list[Round], rng: random.Random) -> list[tuple[Round, bool]]:
-    """All rounds in any order, again if there are few; after the first of them one without alterations (False)."""
+    """All rounds in random order, some repeated if there are few; the second run is one without alterations (False)."""
     chosen = rng.sample(rounds, len(rounds))
     chosen += rng.choices(rounds, k=max(0, FEWEST - len(chosen)))
     every = frozenset[str]().union(*(one.tests for one in rounds))
@@ -113,10 +113,10 @@ def second_look_runs(rounds: list[Round], rng: random.Random) -> list[tuple[Roun
 
 
 def find_rounds(run: Run, rng: random.Random) -> list[Round]:
-    """Rounds in which the reference's objects say something else, and tests fail for it. Raises what `run` raises.
+    """Rounds in which the reference's objects return something else and tests therefore fail. Raises what `run` raises.
 
-    A test for which no round is found is tried again with values altered the other way: an order may hold in one and
-    not in the other.
+    A test for which no round is found is tried again with values altered in the other direction: an ordering may hold
+    in one direction and not in the other.
     """
     search, endless = _Search(rng), 0
     course = search.tries()
@@ -134,14 +134,14 @@ def find_rounds(run: Run, rng: random.Random) -> list[Round]:
 
 
 class _Search:
-    """What is altered next, and the rounds found so far."""
+    """Chooses what to alter next, and keeps the rounds found so far."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rounds: list[Round] = []
         self._rng = rng
 
     def tries(self) -> "Generator[_Altered, SuiteReport]":
-        """Gives what is to be altered, and takes what the reference does then."""
+        """Yields what to alter, and receives the reference's report on it."""
         usual = yield {}
         if not usual.findings.passed:
             return
@@ -155,7 +155,7 @@ class _Search:
     def _each(
         self, usual: SuiteReport, tries: "Mapping[str, _Tries]", early: "_Tries"
     ) -> "Generator[_Altered, SuiteReport]":
-        """One call of each test altered at a time, or one of those before the first test; at most ROUNDS are kept."""
+        """Alters one call of each test at a time, or one from before the first test; keeps at most ROUNDS rounds."""
         waiting, first = {name: list(left) for name, left in tries.items()}, list(early)
         while len(self.rounds) < ROUNDS and any((*waiting.values(), first)):
             if first and (len(self.rounds) % 2 or not any(waiting.values())):
@@ -172,7 +172,7 @@ class _Search:
                 self.rounds += [sure] if sure.tests else []
 
     def _to_alter(self, usual: SuiteReport, test: str) -> list[int]:
-        """Numbers of calls: the last (of a class, if any) before each word, in any order; then first ones, if few."""
+        """Numbers of calls: the last (of a class, if any) before each value, shuffled; then first ones, if few."""
         last, first, start = list[int](), list[int](), 0
         for end in sorted(set(usual.before[test])):
             numbers = range(start, end)
@@ -198,7 +198,7 @@ def _turned(tries: _Tries) -> _Tries:
 
 
 def _sensitive(usual: SuiteReport, now: SuiteReport, asked: Mapping[str, Alteration]) -> Round:
-    """The round of those alterations after which tests fail because objects said something else."""
+    """The round of those alterations that make tests fail because objects returned something else."""
     tests = {
         name for name in now.altered if _failed(now, name) and now.said.get(name) != usual.said.get(name)
     }

@@ -1,9 +1,9 @@
-"""The tests' side of a module that lives in the candidate: one conversation, with what went wrong in it.
+"""The tests' side of a module that lives in the candidate: one conversation, with its breaches.
 
 Trusted code in a jailed process. Everything that arrives is a claim of hostile code: values are decoded to exact
 builtin types, handles to proxies (`verification.python.suite.proxies`), exceptions to local classes. A *breach*
-(`fault`) is what no passing test may have in it; it fails the test during which it was seen, whatever that makes of
-it.
+(`fault`) is an event that no passing test may contain; it fails the test during which it was seen, whatever the test
+makes of it.
 """
 
 import builtins
@@ -38,31 +38,31 @@ class Session(CandidateClient):
     ) -> None:
         super().__init__(fd, limit)
         self.draws = draws
-        """For what the answer must not know ahead."""
+        """Random draws that the answer must not be able to predict."""
         self.make, self.calls = make, calls
         self.faults: list[str] = []
         self.requests = self.changes = 0
-        """`changes`: requests by which an object may change."""
+        """`changes`: requests that may change an object."""
         self.proxies: dict[int, Any] = {}
         self.classes: set[int] = set()
-        """Numbers of classes among them."""
+        """Numbers of the classes among the proxies."""
         self.direct: set[int] = set()
         """Numbers of what was taken from the module by name."""
         self._asked = self.handles = 0
-        """`handles`: how many came."""
+        """`handles`: how many handles arrived."""
         self.numbers: dict[type, int] = {}
-        """Of local exception classes."""
+        """Numbers of local exception classes."""
         self._tuples: dict[tuple[int, type], Any] = {}
         self.lock = threading.RLock()
 
     @property
     def met_objects(self) -> bool:
-        """Whether an object of the answer came that was not taken from its module by name, and is no class."""
+        """Whether the answer sent an object that is not a class and was not taken from its module by name."""
         others = self.proxies.keys() - self.direct - self.classes
         return any(not isinstance(self.proxies[number], type) for number in others)
 
     def fault(self, cause: str) -> None:
-        """Notes that the running test cannot pass."""
+        """Records a breach, so that the running test cannot pass."""
         self.faults.append(cause[:300])
 
     def ask(self, operation: str, number: int, *args: Any, name: str = "", kwargs: Any = None) -> Any:
@@ -97,9 +97,9 @@ class Session(CandidateClient):
                 raise CandidateGone(self.gone) from None
 
     def _result(self, number: int, args: tuple[Any, ...], *, ends: bool, word: bool) -> Any:
-        """The answer to a request. `ends`: it is for an iterator's next item, and may end a loop of the tests.
+        """The result of a request. `ends`: it asks for an iterator's next item, and may end a loop of the tests.
 
-        `word`: it is what an object says, not what a function returns.
+        `word`: the value comes from an object, not from a function.
         """
         reply = self.reply(number=number)
         for key, stream in (("o", sys.stdout), ("e", sys.stderr)):
@@ -125,7 +125,7 @@ class Session(CandidateClient):
         return _OutEncoder(self).whole(value)
 
     def decode(self, data: Any) -> Any:
-        """A value of the candidate's, handles as proxies. Raises Malformed."""
+        """Decodes a value of the candidate, with proxies for handles. Raises Malformed."""
         if type(data) is not bytes:
             raise Malformed("no value")
         return decode(data, self._special)
@@ -145,7 +145,7 @@ class Session(CandidateClient):
         if number not in self.proxies:
             about = inner[1] if len(inner) == 2 else None
             if not isinstance(about, dict):
-                raise Malformed("a handle of nothing")
+                raise Malformed("a handle without a description")
             if about.get("k"):
                 self.proxies[number] = self._exception_class(about["k"])
             else:
@@ -158,7 +158,7 @@ class Session(CandidateClient):
         return found
 
     def _tuple_class(self, number: int, plain: Any) -> Any:
-        """The local class of named tuples whose class over there has that number."""
+        """The local class for named tuples whose class in the candidate has that number."""
         key = (number, plain)
         if key not in self._tuples:
             about = {"__slots__": (), "_strop_classes": (number,)}
@@ -202,7 +202,7 @@ class Session(CandidateClient):
 
 
 def classes_of(kind: type) -> tuple[int, ...]:
-    """The number of the answer's class for which a local class of named tuples stands, if it is one."""
+    """The number of the answer's class that a local named-tuple class stands for; empty for other classes."""
     return getattr(kind, "_strop_classes", ())
 
 
