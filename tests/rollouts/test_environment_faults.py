@@ -338,8 +338,9 @@ def test_a_folder_lasts_as_long_as_its_play() -> None:
 
 
 @pytest.mark.jail
-def test_more_folders_than_the_machine_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strop_verify.sandbox.programs.MOST_FOLDERS", 2)
+def test_plays_with_folders_are_no_more_than_the_machine_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("strop_verify.sandbox.programs", "strop.rollouts.dispatcher"):
+        monkeypatch.setattr(f"{module}.MOST_FOLDERS", 3)
     monkeypatch.setattr("strop_verify.sandbox.programs.CLOSING_SECONDS", 2.0)
 
     class Holds(Forever):
@@ -348,10 +349,10 @@ def test_more_folders_than_the_machine_holds_are_refused(monkeypatch: pytest.Mon
         def setup(self, services: strop.Services) -> None:
             services.folder.put({"x": ""})
 
-    limits = PlayLimits(plays=1, setups=1)
-    assert len(plays(Dispatcher(Counted(script), Slow(), Holds, limits=limits), 6, 1)) == 6
-    with pytest.raises(UserError, match="more than 2 plays hold a folder; lower play"):
-        plays(Dispatcher(Counted(script), Slow(), Holds, limits=PlayLimits(plays=3)), 3, 1)
+    for limits in (PlayLimits(plays=1, setups=1), PlayLimits(setups=1)):
+        assert len(plays(Dispatcher(Counted(script), Slow(), Holds, limits=limits), 12, 1)) == 12
+    with pytest.raises(UserError, match="more than 3 plays hold a folder; lower play"):
+        plays(Dispatcher(Counted(script), Slow(), Holds, limits=PlayLimits(setups=4)), 12, 1)
 
 
 @pytest.mark.unit

@@ -73,7 +73,12 @@ def test_parts_of_a_reward_and_rewards_by_name(verifier):
         assert (verdict.outcome, verdict.score) == (outcome, score), text
 
 
-@pytest.mark.parametrize("test", ["exit 0", "echo NaN > reward.json", "echo x > reward.txt"])
+@pytest.mark.parametrize("test", [
+    "exit 0", "echo NaN > reward.json", "echo x > reward.txt", "echo true > reward.json", "echo {} > reward.json",
+    """echo '{"a": 1, "b": null}' > reward.json""", """echo '{"a": 1, "b": "x"}' > reward.json""",
+    """echo '{"reward": [1]}' > reward.json""", "printf '1%0400d' 0 > reward.json",
+    "head -c 100000 /dev/zero | tr '\\0' '[' > reward.json",
+])  # fmt: skip
 def test_tests_that_write_no_reward_are_the_tasks_fault(test, verifier):
     verdict = verifier.verify(
         task(files={**FILES, "tests/test.sh": f"#!/bin/sh\ncd /logs/verifier; {test}\n"}), RIGHT

@@ -29,7 +29,7 @@ from strop_verify.core.rollout import Completion, Message, Rollout, SamplingPara
 from strop_verify.core.task import Task
 from strop_verify.core.user_code import misreturned
 from strop_verify.sandbox import Folder, open_box
-from strop_verify.sandbox.programs import OpenBox, OpenFolder, Programs
+from strop_verify.sandbox.programs import MOST_FOLDERS, OpenBox, OpenFolder, Programs
 
 _GRACE = 0.002
 """Seconds that decoding waits for decisions of environments in the order `as-ready`; most take less."""
@@ -119,7 +119,7 @@ class _Plays:
         self._lifecycle = Lifecycle(self._threads, self._limits.close)
         more = (self._services, self._lifecycle, self._limits, owner.order)
         self._admission = Admission(queue, owner.moved(owner.environment), *more)
-        self._tick, self._playing = 0, list[Play]()
+        self._tick, self._playing, self._most = 0, list[Play](), self._limits.plays
         self._grading: deque[Play] = deque()
 
     def _services(self, task: Task) -> PlayServices:
@@ -154,7 +154,7 @@ class _Plays:
 
     def _admit(self) -> None:
         """Starts plays while there is room."""
-        while len(self._playing) < self._limits.plays and len(self._grading) < self._limits.grading:
+        while len(self._playing) < self._most and len(self._grading) < self._limits.grading:
             if (play := self._admission.next(idle=not self._playing)) is None:
                 break
             self._owner.count.started += 1
@@ -177,6 +177,10 @@ class _Plays:
         except Exception as error:
             self._end(play, Done(f"the set-up failed: {type(error).__name__}: {error}", "infra"))
         else:
+            if (
+                play.setup is not None and play.services.used
+            ):  # so will those of the others, ahead of their turn
+                self._most = min(self._most, max(1, MOST_FOLDERS - self._limits.setups))
             self._decide(play, "begin")
         self._waited(play, time.monotonic() - started)
 

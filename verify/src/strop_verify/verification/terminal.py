@@ -12,6 +12,7 @@ import json
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from strop_verify.core.checks import CheckBase, TerminalCheck, WorkspaceCheck
@@ -206,9 +207,10 @@ def _carried(machine: Machine, artifacts: Sequence[str]) -> tuple[dict[str, byte
 
 def _reward(data: bytes, name: str) -> float:
     """Parses the reward. Raises ValueError for anything but a finite number."""
-    value = json.loads(data) if name.endswith(".json") else float(data)
-    if isinstance(value, dict):
-        value = value["reward"] if "reward" in value else min(value.values(), default=None)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{name} holds no reward")
-    return float(value)
+    with suppress(OverflowError, RecursionError):  # an integer of 400 digits, lists 100,000 deep
+        value = json.loads(data) if name.endswith(".json") else float(data)
+        parts = value if isinstance(value, dict) else {"reward": value}
+        values = [parts["reward"]] if "reward" in parts else list(parts.values())
+        if values and all(type(one) in (int, float) and math.isfinite(one) for one in values):
+            return float(min(values))
+    raise ValueError(f"{name} holds no reward")
