@@ -15,7 +15,7 @@ from strop_verify.attacks.suite import FAMILIES, Attack
 from strop_verify.core.text import printable
 
 _WIDTH = 160
-"""Columns where there is no terminal."""
+"""Columns without a terminal."""
 
 
 def console() -> Console:

@@ -1,4 +1,4 @@
-"""`strop view`: runs in the browser, live."""
+"""`strop view`: shows runs in the browser, live."""
 
 import sys
 from pathlib import Path
@@ -17,7 +17,9 @@ def view(
     ] = None,
     port: Annotated[
         int | None,
-        Option(min=0, max=65535, help="port to listen on; 0: any free one", show_default="free, from 6006"),
+        Option(
+            min=0, max=65535, help="port to listen on; 0 picks a free one", show_default="free, from 6006"
+        ),
     ] = None,
     open_browser: Annotated[bool, Option("--open", help="also open the browser")] = False,
 ) -> None:
@@ -41,5 +43,5 @@ def view(
 
         try:
             app.server(socket, ready).run()
-        except KeyboardInterrupt:  # the usual end
+        except KeyboardInterrupt:  # the usual way to stop it
             print(file=sys.stderr)

@@ -124,7 +124,7 @@ class TasksOfFile:
         return self._tasks[task_id or ""]
 
     def data(self, task: Task) -> vf.TaskData:
-        """A task as verifiers' data."""
+        """A task in the form of verifiers' data."""
         messages = render(task, self._style).messages
         said = {
             role: "\n\n".join(m.content for m in messages if m.role == role) for role in ("system", "user")
