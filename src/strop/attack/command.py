@@ -35,8 +35,7 @@ class ChosenAttacks:
         None
     )
     generate: Annotated[
-        int | None,
-        Option(min=1, metavar="N", help="try N attacks composed by a grammar instead of the suite"),
+        int | None, Option(min=1, metavar="N", help="N attacks composed by a grammar instead of the suite")
     ] = None
     seed: Annotated[int, Option(min=0, help="seed of the attacks that --generate composes")] = 0
     keep: Annotated[
@@ -45,9 +44,7 @@ class ChosenAttacks:
     ] = None
     grader: Annotated[
         str | None,
-        Option(
-            metavar="NAME|MODULE:CALLABLE", help="compare with another grader; a known NAME runs in a jail"
-        ),
+        Option(metavar="NAME|MODULE:CALLABLE", help="compare with another grader; known names run in a jail"),
     ] = None
     grader_at: Annotated[
         Path | None,

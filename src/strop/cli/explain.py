@@ -8,9 +8,7 @@ from typer import Argument
 def explain(
     names: Annotated[
         list[str] | None,
-        Argument(
-            metavar="[KEY...]", help="such as grpo.beta, beta or a section; without any, lists the sections"
-        ),
+        Argument(metavar="[KEY...]", help="such as grpo.beta, beta or a section; without any: the sections"),
     ] = None,
 ) -> None:
     """Explain recipe keys: meaning, type, allowed values, unit, default."""

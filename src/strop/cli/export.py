@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ADAPTER = "adapter_config.json"
 _LEFT = ("optimizer*", "strop_state.json", "STROP_COMPLETE", "README.md", "*.zst", "*.jsonl")
-"""Files of a checkpoint or an export that do not belong to the model."""
+"""Files that are not part of the model."""
 _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 """Values that vLLM accepts as --max-lora-rank."""
 

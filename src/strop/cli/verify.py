@@ -53,9 +53,7 @@ class VerifierOptions:
     rust_vendor: RustVendor = None
     trust: Annotated[
         Literal["value", "typed", "same-process"] | None,
-        Option(
-            help="minimum trust of a pass, as `sandbox.trust` in a recipe; a pass with less counts as failed"
-        ),
+        Option(help="minimum trust of a pass, as `sandbox.trust` in a recipe; a pass with less fails"),
     ] = None
     url: Annotated[
         str | None, Option(help="a `strop serve-verifier` to use instead of this machine", metavar="URL")

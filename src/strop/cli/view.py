@@ -17,9 +17,7 @@ def view(
     ] = None,
     port: Annotated[
         int | None,
-        Option(
-            min=0, max=65535, help="port to listen on; 0 picks a free one", show_default="free, from 6006"
-        ),
+        Option(min=0, max=65535, help="port to listen on; 0: any free one", show_default="free, from 6006"),
     ] = None,
     open_browser: Annotated[bool, Option("--open", help="also open the browser")] = False,
 ) -> None:

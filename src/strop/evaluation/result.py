@@ -83,7 +83,7 @@ class Evaluation(Record):
     outcomes: dict[str, int]
     """Number of answers by outcome, sampled and greedy together."""
     tokens_mean: float
-    """Mean tokens of an answer, over the sampled answers (over the greedy ones if there are no others)."""
+    """Mean sampled tokens of an answer, over the sampled answers (over the greedy ones if there are no others)."""
     truncated_rate: float
     """Share of the same answers that hit the token limit."""
     seconds: float

@@ -83,7 +83,7 @@ class Node:
             "SLURM_RESTART_COUNT",
             "SLURM_STEP_ID",
             "SLURM_STEP_NODELIST",
-        )  # tasks per node may differ within a job
+        )  # the node list differs by group
         job = content_hash([env.get(name, "") for name in step])[:12]
         return cls(name, int(env.get("SLURM_NODEID") or 0), count, job, versions, len(gpus_here()))
 
@@ -168,9 +168,7 @@ def _port(node: Node) -> Iterator[str]:
         yield f"MASTER_PORT={port!r} is not a port; give a number from 1 to 65535"
         return
     with closing(socket.socket()) as one:
-        one.setsockopt(
-            socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
-        )  # connections of an earlier attempt may linger
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # an earlier run's connections may linger
         try:
             one.bind(("", int(port)))
         except OSError as error:

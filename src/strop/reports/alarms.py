@@ -33,7 +33,7 @@ DUPLICATES = 0.8
 NO_SIGNAL = 0.8
 """Four groups in five teach nothing: the tasks are too hard, too easy, or the policy has collapsed to one answer."""
 ENTROPY = 5.0
-"""In healthy runs entropy falls by factors of 2 or 3, mostly right after a warm start; a fifth leaves little to explore."""
+"""Healthy runs fall to a half or a third, mostly right after a warm start; a fifth leaves little to explore."""
 HELD_OUT_SHARE = 0.5
 """Held-out gains below this share of the gain in training are flat, if their interval also contains zero."""
 SURE = 5.0
@@ -223,9 +223,7 @@ RULES: Registry[Callable[[History], Level | None]] = Registry(
     {
         "errors": _errors,
         "disagreement": _disagreement,
-        "refused": _mean_rule(
-            "refused", REFUSED, SHORT, "of the answers passed their stages but were refused"
-        ),
+        "refused": _mean_rule("refused", REFUSED, SHORT, "of answers passed every stage but were refused"),
         "not finite": _not_finite,
         "length collapse": _length,
         "truncation": _mean_rule(

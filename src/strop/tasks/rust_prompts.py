@@ -1,4 +1,4 @@
-"""Prompts of Rust tasks: the beginning of a program to continue, or a request for a whole program, optionally tested.
+"""Prompts of Rust tasks: the beginning of a program to continue, or a request for a whole program, or one with tests.
 
 `answer` is the requested form: "function", or "function-and-tests", where the answer also has a `#[cfg(test)]`
 module (the form of the published Rust recipe).
@@ -93,9 +93,7 @@ def solution(task: Task, prompt: Prompt, answer: AnswerForm) -> str:
     text = body.removeprefix("{").rstrip()
     if answer == "function":
         inside, _, below = text.partition(END)
-        return (
-            "" if below.strip() else f"{inside}{END}"
-        )  # a completion cannot hold a helper below the function
+        return "" if below.strip() else f"{inside}{END}"  # it cannot hold a helper below the function
     return f"{text}\n```" if isinstance(prompt, PrefilledPrompt) else text
 
 
