@@ -73,5 +73,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names."""
+    """The public names, for `dir(strop)`."""
     return [*__all__, "__version__"]

@@ -19,7 +19,7 @@ _WIDTH = 160
 
 
 def console() -> Console:
-    """The console for tables."""
+    """The console for tables, `_WIDTH` columns wide without a terminal."""
     return Console(width=None if sys.stdout.isatty() else _WIDTH)
 
 

@@ -52,7 +52,7 @@ class Commands(typer.core.TyperGroup):
     """Loads a command's module on demand, and turns errors into messages and exit codes."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Every installed command."""
+        """Names of all installed commands, including those of other packages."""
         return [*COMMANDS, *ADDED]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AnswerOptions(RecipeOptions):
-    """Sampling options."""
+    """Options for sampling the answers to one task."""
 
     tasks: Annotated[
         str | None, of_recipe("tasks.source", help="task set in which to look up TASK, as for strop eval")

@@ -79,7 +79,7 @@ class SampleOptions(RecipeOptions):
 
 @dataclass(frozen=True)
 class EvaluationOptions(SampleOptions):
-    """Options of an evaluation."""
+    """Options of an evaluation: what is sampled, and which numbers are reported."""
 
     k: Annotated[list[int] | None, of_recipe("evaluation.k", "-k", min=1, help="pass@k; may be repeated")] = (
         None

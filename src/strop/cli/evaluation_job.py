@@ -34,7 +34,7 @@ class EvaluationJob:
     command: str = "eval"
     """The command that resumes it."""
     scaling: Mapping[str, Any] = field(default_factory=dict)
-    """Options of `strop scale`."""
+    """Options of `strop scale`, if that command made the job."""
     run: RunFolder | None = None
     """None until the first model is loaded: a job that cannot run leaves no folder."""
     _digest: str = ""

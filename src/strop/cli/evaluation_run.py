@@ -25,7 +25,7 @@ from strop_verify.core.rollout import Rollout, SamplingParams
 from strop_verify.core.task import Task
 
 Key = tuple[str, int]
-"""(task id, index)"""
+"""(task id, index of the answer)."""
 
 
 class AnswerLog:
@@ -99,7 +99,7 @@ class AnswerLog:
         self._kept, self.seconds, self.cpu_seconds = {}, 0.0, 0.0
 
     def remove(self) -> None:
-        """Removes the files."""
+        """Removes the files of the log."""
         self.close()
         for path in self._paths.values():
             path.unlink(missing_ok=True)

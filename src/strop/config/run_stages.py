@@ -18,7 +18,7 @@ class RunStage:
     """One stage. Steps and updates are counted from the start of the run."""
 
     number: int
-    """From 1."""
+    """The stage's number, from 1."""
     recipe: Recipe
     """The recipe with the stage's changes."""
     steps_before: int

@@ -67,7 +67,7 @@ class RunConfig(Section):
     save_every: int = Field(default=20, ge=1)
     """Steps between checkpoints; the last step is always saved."""
     keep_checkpoints: int = Field(default=2, ge=1)
-    """Newest checkpoints to keep."""
+    """Number of newest checkpoints to keep."""
     keep_optimizer: bool = False
     """Keep the optimiser's state in the checkpoints of a finished run: twice the model's size or more. Without it an
     extended run continues from its weights with a new optimiser."""
@@ -80,7 +80,7 @@ class RunConfig(Section):
 
     @property
     def folder(self) -> Path:
-        """The run folder."""
+        """The run folder: `dir`, or runs/NAME."""
         return Path(self.dir) if self.dir is not None else Path("runs") / self.name
 
 
@@ -213,7 +213,7 @@ class Recipe(Section):
     seed: int = Field(default=0, ge=0, lt=2**63)
     """Every random choice comes from (seed, step, task id, rollout index)."""
     run: RunConfig = RunConfig()
-    """The run folder."""
+    """The run folder and its contents."""
     model: ModelConfig = ModelConfig()
     """The model to train."""
     policy: PolicyConfig = TransformersPolicyConfig()
@@ -242,15 +242,15 @@ class Recipe(Section):
     online: OnlineConfig = OnlineConfig()
     """One round of feed `edit-events`."""
     evaluation: EvaluationConfig = EvaluationConfig()
-    """Evaluation before and after."""
+    """Evaluation on held-out tasks before, during and after training."""
     sandbox: SandboxConfig = SandboxConfig()
-    """Limits of one verdict."""
+    """The jail and the limits of one verdict."""
     verifier: VerifierConfig = LocalVerifierConfig()
     """Who judges answers, and where."""
     limits: LimitsConfig = LimitsConfig()
     """Conditions that stop the run."""
     launch: LaunchConfig = LaunchConfig()
-    """The processes of the run."""
+    """The processes of the run, and how they hold the model."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Checks that sections fit together, in every stage."""

@@ -124,7 +124,7 @@ class GrpoConfig(Section):
     group_size: int = Field(default=8, ge=1)
     """Rollouts of one task that share a baseline (G); 1 only with advantage running-baseline or your own."""
     tasks_per_step: int = Field(default=32, ge=1)
-    """Groups in one step."""
+    """Number of groups, one per task, in one step."""
     iterations: int = Field(default=1, ge=1)
     """Updates on one batch of rollouts (mu in 2402.03300); at 1 ratios are 1 and clipping never acts."""
     minibatches: int = Field(default=1, ge=1)
@@ -264,7 +264,7 @@ class RewardModelConfig(Section):
     steps: int | None = Field(default=None, ge=1)
     """Number of updates; null uses epochs."""
     batch_size: int = Field(default=16, ge=1)
-    """Tasks in one update."""
+    """Number of tasks in one update."""
     learning_rate: float = Field(default=1e-5, gt=0, lt=1)
     """Peak learning rate."""
     schedule: Schedule = "cosine"

@@ -29,7 +29,7 @@ class Unjudged:
         return future
 
     def close(self) -> None:
-        """Does nothing."""
+        """Does nothing: there is nothing to release."""
 
 
 def selector_for(name: str | None, task: Task, inputs: int) -> tuple[str, Selector]:

@@ -97,7 +97,7 @@ EDIT_BASELINES: Mapping[str, Callable[[NextEditCheck], str]] = {
     "silent": lambda check: "",
     "oracle": lambda check: answer_for(check.window, check.next),
 }
-"""By the word behind `scripted:`."""
+"""Baselines of next edits, by the NAME in `scripted:NAME`."""
 
 
 def _again(line: str, before: str, after: str) -> str:
@@ -156,7 +156,7 @@ WORLD_BASELINES: Mapping[str, Callable[[Task, Random], list[Call]]] = {
     "random": random_calls,
     "empty": lambda task, r: [],
 }
-"""By the word behind `scripted:`."""
+"""Baselines of tool worlds, by the NAME in `scripted:NAME`."""
 
 
 def bm25(task: Task, tree: SearchTree, seed: int, *, lines: int | None = None, most: int = 1) -> Ranges:
@@ -215,7 +215,7 @@ BASELINES: Mapping[str, Baseline] = {
     "random": at_random,
     "oracle": lambda task, tree, seed: task.check.only(RetrievalCheck).truth,
 }
-"""By the word behind `scripted:`."""
+"""Baselines of search tasks, by the NAME in `scripted:NAME`."""
 NAMES = tuple(dict.fromkeys([*BASELINES, *EDIT_BASELINES, *WORLD_BASELINES]))
 """The names of all baselines, for `scripted:NAME`."""
 

@@ -87,7 +87,7 @@ class Evaluation(Record):
     truncated_rate: float
     """Share of the same answers that hit the token limit."""
     seconds: float
-    """Wall time."""
+    """Wall time of the evaluation."""
     cpu_seconds: float = 0.0
     """CPU time of this process, in which local models sample; 0 if not measured."""
     resamples: int = 10_000

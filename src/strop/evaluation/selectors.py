@@ -45,7 +45,7 @@ class PublicSample:
     """One sample, as a selector sees it."""
 
     text: str
-    """The answer."""
+    """The text of the answer."""
     tokens: int
     logprob: float | None
     """Sum over its tokens; None if unknown."""
@@ -86,7 +86,7 @@ class Candidates:
 
     @cached_property
     def shown(self) -> Floats:
-        """(n,): shown tests passed."""
+        """(n,): number of shown tests that each sample passed."""
         return np.array([float(sum(sample.shown)) for sample in self.samples])
 
 

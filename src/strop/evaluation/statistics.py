@@ -107,7 +107,7 @@ def mean_intervals(values: Floats, *, resamples: int = 10_000, confidence: float
 
 
 def mean_differences(values: Floats, *, resamples: int = 10_000, confidence: float = 0.95) -> Differences:
-    """`mean_intervals` of differences."""
+    """`mean_intervals` of paired differences (tasks, columns)."""
     means = mean_intervals(values, resamples=resamples, confidence=confidence)
     return Differences(delta=means.value, interval=means.interval)
 

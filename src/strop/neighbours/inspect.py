@@ -85,7 +85,7 @@ def _sample(task: StropTask) -> Sample:
 
 @sandboxenv(name="strop")
 class JailSandbox(SandboxEnvironment):
-    """One sample's box."""
+    """The sandbox `strop`: one jailed box for each sample."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -92,5 +92,5 @@ def _fault(path: str, data: bytes) -> str:
     except EditError:
         return "name"
     except UnicodeDecodeError:
-        return "no UTF-8 text"
-    return "no UTF-8 text" if b"\0" in data else ""
+        return "not UTF-8 text"
+    return "not UTF-8 text" if b"\0" in data else ""

@@ -54,7 +54,7 @@ class TextEdit(NamedTuple):
 
 
 class SuggestionPrompt(Protocol):
-    """A prompt format."""
+    """A prompt format: makes prompts, and edits of the answers."""
 
     note: str
     """A note for the user, "" for none."""

@@ -47,7 +47,7 @@ ACCEPTED = "strop.accepted"
 _MOST = 1 << 22
 """Maximum characters of a file that gets suggestions."""
 _FAILED = -32803
-"""LSP's RequestFailed."""
+"""LSP's error code RequestFailed."""
 _REMEMBERED = 1000
 """Maximum suggestions whose acceptance is awaited."""
 _EDITS, _AROUND = 8, 6

@@ -29,7 +29,7 @@ class Demo(Record):
     """The starts of the second answer, the third, ... that their prompts contain; empty if there are none."""
 
     def opening(self) -> Opening:
-        """The first prompt."""
+        """The first prompt, as text or messages."""
         head = self.messages[: self._answers()[0]]
         return Opening(text=self.prompt, messages=tuple(head), prefill=self.prefill)
 

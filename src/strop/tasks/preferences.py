@@ -67,7 +67,7 @@ class ComparedAnswers(Record):
 
     @property
     def pair_count(self) -> int:
-        """The number of pairs."""
+        """The number of pairs of a passed and a failed answer."""
         return len(self.passed) * len(self.failed)
 
 

@@ -105,7 +105,7 @@ def check_value(value: Any, where: str) -> None:
                 if not item.isascii() and _SURROGATE.search(item):
                     raise UserError(f"{where}: half of a surrogate pair in a string")
             elif isinstance(item, float) and (item != item or item in (float("inf"), float("-inf"))):
-                raise UserError(f"{where}: the number {item} is no JSON value")
+                raise UserError(f"{where}: the number {item} is not a JSON value")
         level, depth = deeper, depth + 1
 
 
@@ -132,4 +132,4 @@ def size(count: int) -> str:
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON value")
+    raise ValueError(f"{constant} is not a JSON value")

@@ -153,7 +153,7 @@ def _fault(error: ValidationError) -> str:
         owners = [CHECKS[kind], *_PARTS.get(kind, ())]
     if first["type"] == "extra_forbidden":
         known = [key for owner in owners for key in owner.model_fields]
-        return f"{'.'.join(place)}: there is no such key{suggestion(place[-1], known)}"
+        return f"{'.'.join(place)}: unknown key{suggestion(place[-1], known)}"
     value = repr(first.get("input"))
     shown = value if len(value) <= 60 else value[:57] + "..."
     text = "needs a value" if first["type"] == "missing" else f"{first['msg']} (got {shown})"

@@ -32,7 +32,7 @@ class RustContinuePrompt(ContinuePrompt):
     """A program up to the brace that opens the function; the completion ends at the first brace at the margin."""
 
     def assemble(self, completion: str) -> str:
-        """The program, closed."""
+        """The program, with the function's closing brace."""
         return begun_anew(self, completion) or _closed(self.head, completion)
 
 
@@ -40,7 +40,7 @@ class RustPrefilledPrompt(PrefilledPrompt):
     """A question with the start of the answer: an open fence and the program up to the function's brace."""
 
     def assemble(self, completion: str) -> str:
-        """The program, closed."""
+        """The program, with the function's closing brace."""
         return begun_anew(self, completion) or _closed(self.head, until_fence(completion, "rust"))
 
 

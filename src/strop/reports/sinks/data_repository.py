@@ -120,7 +120,7 @@ class DataRepository:
         self._pushed = tip
 
     def tidy(self) -> None:
-        """Packs loose objects."""
+        """Packs the repository's loose objects."""
         self._git("-c", "gc.auto=1000", "gc", "--auto", "--quiet", seconds=_LOCAL)
 
     def close(self) -> None:

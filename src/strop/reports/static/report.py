@@ -44,7 +44,7 @@ class WrittenReport:
 
     path: Path
     size: int
-    """Bytes."""
+    """Size of the file in bytes."""
     embedded: int
     """Number of rollouts in the file, out of `rollouts` in the runs."""
     rollouts: int

@@ -42,7 +42,7 @@ class RolloutFinder:
     """One line per file that could not be read completely."""
 
     def steps(self) -> list[int]:
-        """Steps that have rollouts."""
+        """Training steps that have rollouts."""
         return RunFolder(self.folder).rollout_steps()
 
     def places(self) -> list[RolloutFile]:
