@@ -241,7 +241,7 @@ def _dispatcher(
     _check(policy, Policy, "policy", "one that answers, such as strop.open_policy(recipe)")
     if isinstance(recipe.tasks, list):
         raise UserError(
-            "the recipe has several task sets; give one with at most one, for a single prompt style"
+            "the recipe has several task sets; use a recipe with at most one, for a single prompt style"
         )
     made = played_by(recipe, kind=environment)
     dispatcher = dispatcher_of(recipe, policy, _verifier(recipe, verifier, stack), made, stack=stack)

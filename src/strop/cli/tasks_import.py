@@ -243,4 +243,4 @@ def _counted(tasks: "Iterable[Task]", source: str, log: Log) -> "Iterator[Task]"
             say(f"{number} tasks")
     if not number:
         why = "every row was left out" if log.count else "it is empty, or a filter leaves nothing"
-        raise UserError(f"no task is left of {source!r}: {why}")
+        raise UserError(f"no task is left from {source!r}: {why}")

@@ -24,7 +24,7 @@ class VerdictLog:
 
     earlier  verdicts taken from an earlier process
     cause    why the first unverified answer could not be verified
-    beside   tasks whose only passes ran in one process with the tests
+    beside   tasks that passed only in one process with their tests
     """
 
     def __init__(self, output: Path, settings: Mapping[str, Any]) -> None:

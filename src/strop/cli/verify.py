@@ -170,7 +170,7 @@ def _summarise(outcomes: Counter[str], log: "VerdictLog", seconds: float) -> Non
     print(f"{count} answers verified in {seconds:.1f} s{before}: {parts}")
     if log.beside:
         say(
-            f"{len(log.beside)} tasks have passes only in one process with their tests (trust same-process, "
+            f"{len(log.beside)} tasks passed only in one process with their tests (trust same-process, "
             f"docs/verification.md), such as {next(iter(log.beside))}"
         )
     if log.cause:

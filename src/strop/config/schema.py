@@ -323,7 +323,7 @@ def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
             f"{longest} leaves no room for a prompt next to sampling.max_tokens ({recipe.sampling.max_tokens})",
         )
     if recipe.policy.sleeps and recipe.grpo.max_staleness:
-        why = f"samples nothing during the update, but grpo.max_staleness={recipe.grpo.max_staleness} asks for it"
+        why = f"samples nothing during the update, but grpo.max_staleness={recipe.grpo.max_staleness} needs that"
         yield "policy.sleep", f"{why}; set it to false, or grpo.max_staleness=0"
     if recipe.policy.sends_adapters(False):
         if not recipe.model.lora.rank or recipe.sft.warm_start:
