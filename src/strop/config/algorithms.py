@@ -75,7 +75,7 @@ class GspoLoss(ClipRange):
     epsilon_high: float = Field(default=4e-4, ge=0)
     """Sequences whose ratio is above 1 + epsilon_high get no gradient for a positive advantage."""
     average: Literal["answers", "tokens", "constant"] = "answers"
-    """How tokens are averaged: as in grpo (like the paper), dapo or dr-grpo."""
+    """How tokens are averaged: as in grpo (the paper's choice), dapo or dr-grpo."""
 
 
 class CispoLoss(Section):

@@ -59,7 +59,7 @@ class Key(NamedTuple):
     """Such as "at least 0, below 1"."""
     text: str
     only: str = ""
-    """The only form that has the key, such as "policy.engine vllm"; "" if all do."""
+    """The forms that have the key, such as "policy.engine vllm"; "" if all do."""
     section: bool = False
     """Whether it holds other keys."""
 

@@ -127,7 +127,7 @@ class EngineConfig(Section):
 
 
 class TransformersPolicyConfig(EngineConfig):
-    """Samples in the training process, with the model itself. Works everywhere; the reference for other engines."""
+    """Samples in process, with the trained model itself. Works everywhere; the reference for the other engines."""
 
     shares_weights = True
     engine: Literal["transformers"] = "transformers"
@@ -167,7 +167,7 @@ class VllmSettings(EngineConfig):
     def arguments(self, longest: int, *, gpu: bool) -> dict[str, Any]:
         """vLLM's EngineArgs for sampling. `longest` as in `room`, 0: unknown."""
         cache: dict[str, Any] = {"gpu_memory_utilization": self.gpu_memory_utilization}
-        if not gpu:  # vLLM's default block of 128 tokens is too long to share the prompts of a group
+        if not gpu:  # vLLM's default blocks of 128 tokens are too long for the prompts of a group
             cache = {"kv_cache_memory_bytes": int(self.cpu_cache_gib * 2**30), "block_size": 32}
         return cache | {
             "max_model_len": self.room(longest) or None,

@@ -1,4 +1,4 @@
-"""Selectors choose one of k samples; this module also computes their expected accuracy over all subsets of n samples.
+"""Selectors that choose one of k samples, and their expected accuracy over all subsets of k of n samples.
 
 A selector gets `Candidates`: what a user would have; the type has no field for hidden tests. It scores the samples of
 each subset. The highest score is chosen and ties are broken at random, so the samples' order does not matter.

@@ -33,7 +33,7 @@ DUPLICATES = 0.8
 NO_SIGNAL = 0.8
 """Four groups in five teach nothing: the tasks are too hard, too easy, or the policy has collapsed to one answer."""
 ENTROPY = 5.0
-"""Healthy runs fall to a half or a third, mostly right after a warm start; a fifth leaves little to explore."""
+"""Healthy runs keep a half or a third, and lose most right after a warm start; a fifth leaves little to explore."""
 HELD_OUT_SHARE = 0.5
 """Held-out gains below this share of the gain in training are flat, if their interval also contains zero."""
 SURE = 5.0
