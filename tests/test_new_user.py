@@ -112,7 +112,7 @@ def test_from_an_empty_folder_to_a_model_of_ones_own(user: Run, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["init", "full"], "error: full is there and not an empty folder; name another\n"),
+        (["init", "full"], "error: full exists and is not an empty folder; name another\n"),
         (["train", "demoo"], "error: no recipe named 'demoo'; did you mean demo?"),
         (
             ["train", "recipes/demo.yaml"],

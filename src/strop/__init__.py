@@ -1,6 +1,6 @@
 """Strop trains code language models on compilers and tests.
 
-`__all__` has the public names (docs/api.md). Each is imported when it is first used, so that `import strop` loads
+`__all__` lists the public names (docs/api.md). Each is imported when it is first used, so that `import strop` loads
 neither torch nor transformers.
 """
 
@@ -64,7 +64,7 @@ _MODULE_OF = {name: module for module, names in _LATER.items() for name in names
 
 
 def __getattr__(name: str) -> Any:
-    """What is imported when it is asked for."""
+    """Imports a public name on first use."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'strop' has no attribute {name!r}")
     from importlib import import_module
@@ -73,5 +73,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names."""
+    """The public names, for `dir(strop)`."""
     return [*__all__, "__version__"]

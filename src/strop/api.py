@@ -1,7 +1,7 @@
-"""What `import strop` offers to a notebook: each function is a thin layer over what the commands use.
+"""The functions of `import strop`, for notebooks and scripts: each is a thin layer over what the commands use.
 
-All settings come from a recipe (`recipe`, `strop.config.schema.Recipe`); without one its defaults hold. Whatever is the
-user's to correct is a `strop.UserError`, in one line.
+All settings come from a recipe (`recipe`, `strop.config.schema.Recipe`); without one, its defaults apply. Mistakes that
+the user can correct raise a one-line `strop.UserError`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,9 +39,9 @@ Rewards = Mapping[str | Reward | BatchReward, float]
 
 
 def recipe(*words: str | PathLike[str] | Mapping[str, Any]) -> Recipe:
-    """The recipe that words name, as on the command line: files, and KEY=VALUE overrides of them.
+    """Loads a recipe from files and KEY=VALUE overrides, as on the command line.
 
-    A mapping is nested data as in a file: `recipe({"optim": {"steps": 2}})`. Raises UserError with one line a mistake.
+    A mapping is nested data as in a file: `recipe({"optim": {"steps": 2}})`. Raises UserError with a line per mistake.
     """
     layers: list[str | Mapping[str, Any]] = []
     for word in words:
@@ -58,20 +58,20 @@ def verify(
     recipe: Recipe = _DEFAULTS,
     verifier: "OpenVerifier | None" = None,
 ) -> list[Verdict]:
-    """One verdict an answer, in order, by the code that training uses.
+    """Judges answers with the code that training uses, and returns one verdict per answer, in order.
 
     tasks     one for each answer, or a single one for all
     answers   code, or text with the code in a fenced block
     recipe    its `sandbox` sets limits (CPU and wall seconds, MiB) and jail
-    verifier  who judges (`strop.open_verifier`), for many calls; by default one is opened for this call
+    verifier  judges many calls (`strop.open_verifier`); by default one is opened for this call
 
-    Where our grader failed, the outcome is *error*, never an exception. Raises UserError where there are not as many
-    tasks as answers, SandboxError where the host lacks the jail.
+    If the grader itself fails, the outcome is *error*, never an exception. Raises UserError if the numbers of tasks and
+    answers differ, SandboxError if the host lacks the jail.
     """
     _check(recipe, Recipe, "recipe", "strop.recipe(...)")
     asked = [tasks] * len(answers) if isinstance(tasks, Task) else _tasks(tasks)
     if isinstance(answers, str) or not all(isinstance(answer, str) for answer in answers):
-        raise UserError(f"answers must be a list of texts, one a task, not {answers!r:.60}")
+        raise UserError(f"answers must be a list of texts, one per task, not {answers!r:.60}")
     if len(asked) != len(answers):
         raise UserError(
             f"{len(asked)} tasks for {len(answers)} answers; give one task for each, or one for all"
@@ -93,15 +93,15 @@ def play(
     recipe: Recipe = _DEFAULTS,
     verifier: Verifier | None = None,
 ) -> list[Group]:
-    """Plays every task `samples` times: one group per task, in order, its rollouts with tokens, verdict and scores.
+    """Plays every task `samples` times; returns one group per task, in order, of rollouts with verdicts and scores.
 
-    A task that is listed twice is played twice, with other random numbers.
+    A task that is listed twice is played twice, with different random numbers.
 
-    policy       who answers: `strop.open_policy(recipe)`, or `strop.ScriptedPolicy`
+    policy       generates the answers: `strop.open_policy(recipe)`, or `strop.ScriptedPolicy`
     rewards      {name or function: weight}; by default the recipe's
     environment  name, "file.py:Class" or class of one (docs/plays.md); by default the recipe's
     recipe       its seed, `tasks` (prompt style, limits), `sampling`, `rewards` and `sandbox` are used
-    verifier     who judges; by default one is opened for this call
+    verifier     judges the answers; by default one is opened for this call
 
     Raises UserError for an unknown name, a prompt that is too long, and a reward that raises.
     """
@@ -126,12 +126,12 @@ def evaluate(
     verifier: Verifier | None = None,
     on_rollout: Callable[[Rollout], None] = lambda rollout: None,
 ) -> Evaluation:
-    """pass@k, greedy accuracy and rates by stage, as the recipe's `evaluation` asks for.
+    """Measures pass@k, greedy accuracy and rates by stage, as the recipe's `evaluation` asks for.
 
-    `result.estimate("pass@1")` is a share from 0 to 1 with its interval, over `result.keys`; `on_rollout` sees each
-    rollout as it comes. An environment that has a control, such as feedback, is held against it: `result.controls`,
-    `result.against("resampled")`. Other arguments as in `play`. Raises UserError for settings that leave nothing to
-    report, TooManyErrors where a larger share than limits.max_error_rate could not be verified.
+    `result.keys` names the numbers; `result.estimate("pass@1")` is a share from 0 to 1 with its interval. `on_rollout`
+    gets each rollout as it arrives. An environment with a control, such as feedback, is compared with it:
+    `result.controls`, `result.against("resampled")`. Other arguments as in `play`. Raises UserError for settings that
+    leave nothing to report, TooManyErrors if more than limits.max_error_rate of the answers could not be verified.
     """
     tasks = _tasks(tasks)
     _check(recipe, Recipe, "recipe", "strop.recipe(...)")
@@ -160,15 +160,15 @@ def train(
     say: Say = print,
     show: Callable[[dict[str, Any]], None] = lambda metrics: None,
 ) -> dict[str, Any]:
-    """A training run; returns its summary, which is also in the run folder (docs/formats.md).
+    """Trains a model and returns the run's summary, which is also in the run folder (docs/formats.md).
 
-    tasks        in place of the recipe's; those whose split is "held-out" are evaluated on
+    tasks        in place of the recipe's; those whose split is "held-out" are used for evaluation
     rewards      {name or function: weight}, in place of the recipe's
     environment  name, "file.py:Class" or class of one, in place of the recipe's
-    resume       folder of a stopped run that was begun with the same; its own recipe holds
-    say, show    get lines of text and each step's metrics
+    resume       folder of a stopped run that was started with the same arguments; its own recipe applies
+    say, show    receive lines of text and each step's metrics
 
-    Raises UserError before anything is written where the recipe cannot run.
+    Raises UserError before anything is written if the recipe cannot run.
     """
     _check(recipe, Recipe, "recipe", "strop.recipe(...)")
     from strop.training.caller_overrides import Overrides
@@ -241,7 +241,7 @@ def _dispatcher(
     _check(policy, Policy, "policy", "one that answers, such as strop.open_policy(recipe)")
     if isinstance(recipe.tasks, list):
         raise UserError(
-            "the recipe has several task sets; give one that has none or one, for a single prompt style"
+            "the recipe has several task sets; use a recipe with at most one, for a single prompt style"
         )
     made = played_by(recipe, kind=environment)
     dispatcher = dispatcher_of(recipe, policy, _verifier(recipe, verifier, stack), made, stack=stack)

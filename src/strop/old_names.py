@@ -1,6 +1,6 @@
-"""Names of 0.1.0.dev: modules that moved are found under their old names, with a line that says the new one.
+"""Keeps module names of 0.1.0.dev importable: an old name works, with a warning that gives the new one.
 
-Goes with release 0.2. `import strop` sets it up.
+To be removed in release 0.2. `import strop` sets it up.
 """
 
 import sys
@@ -33,14 +33,14 @@ MOVED = {
     },
     "strop_neighbours": "strop.neighbours",
 }
-"""{old name: new name} of modules and packages, the narrower first."""
+"""{old name: new name} of modules and packages, the more specific first."""
 
 
 class OldNames:
-    """Gives the module of the new name."""
+    """Import finder and loader that gives the module of the new name."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """The spec of an old name."""
+        """The spec of an old name, None for any other."""
         loader: Any = self
         return ModuleSpec(name, loader) if renamed(name) else None
 
@@ -53,7 +53,7 @@ class OldNames:
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """It has run; its spec stays its own."""
+        """Only restores the module's own spec: the module has already run."""
         assert module.__spec__ is not None
         module.__spec__ = module.__spec__.loader_state
 
@@ -67,7 +67,7 @@ def renamed(name: str) -> str:
 
 
 def install() -> None:
-    """Has old names found from now on."""
+    """Makes old names importable from now on."""
     if not any(isinstance(finder, OldNames) for finder in sys.meta_path):
         finder: Any = OldNames()
         sys.meta_path.insert(0, finder)

@@ -52,7 +52,7 @@ def test_the_answer_is_a_file_and_the_reasons_are_apart(asked, tmp_path):
     )
     assert ran.stdout == "100\n" and "return 4" not in done.stdout
     for said in (
-        "of 4, by shown-majority, the first of 2 equals", "passes 2 of 2 shown tests; 3 of 4 samples pass all",
+        "of 4, by shown-majority, the first of 2 tied samples", "passes 2 of 2 shown tests; 3 of 4 samples pass all",
         "2 of 4 samples return the same on 10 inputs; behaviours: 3", " s: ",
     ):  # fmt: skip
         assert said in done.stderr, done.stderr

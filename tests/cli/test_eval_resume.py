@@ -156,7 +156,7 @@ def test_a_server_that_fails_for_good_loses_no_answer(strop, serve, tasks, tmp_p
     server = serve(lambda number, body: 200 if number < 25 else 400)
     done = strop("eval", server.model, *ASKED, "policy.concurrency=1")
     (run,) = (tmp_path / "runs").iterdir()
-    remedy = f"what was answered is kept; resume with: strop eval --resume {run.relative_to(tmp_path)}"
+    remedy = f"the answers so far are kept; resume with: strop eval --resume {run.relative_to(tmp_path)}"
     assert done.returncode == 1 and done.stderr.splitlines()[-1] == remedy
     assert (
         done.stderr.splitlines()[-2].startswith(f"error: {server.model}: ") and "out of paper" in done.stderr
@@ -183,7 +183,7 @@ def test_empty_answers_are_said(strop, serve, tasks, tmp_path, monkeypatch):
     done = strop("eval", server.model, *FEW)
     assert done.returncode == 0
     (said,) = [line for line in done.stderr.splitlines() if "empty" in line]
-    assert said.startswith(f"note: every answer of {server.model} is empty: look at its chat template")
+    assert said.startswith(f"note: every answer of {server.model} is empty: check its chat template")
 
 
 def test_a_script_begins_anew_and_models_that_are_done_are_not_played_again(strop, serve, tasks, tmp_path):
@@ -265,7 +265,7 @@ def test_another_task_set_is_refused(strop, serve, tasks, tmp_path):
     assert strop("eval", server.model, *FEW, "run.dir=run").returncode == 0
     write_tasks(tasks[1:], tmp_path / "tasks.jsonl")
     done = strop("eval", "--resume", "run")
-    assert done.returncode == 2 and "the task set is not what it was" in done.stderr
+    assert done.returncode == 2 and "the task set has changed since" in done.stderr
     assert Path(tmp_path / "run" / "summary.json").is_file()
 
 

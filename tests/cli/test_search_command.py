@@ -65,7 +65,7 @@ def test_a_model_looks_around_and_only_what_is_there_is_printed(
     way, _, answer = done.stdout.rpartition("\n\n")
     assert "shop/tax.py:1: RATE = 0.2" in way
     assert answer == "shop/tax.py:4-5\nshop/cart.py:2\n"
-    assert done.stderr == "note: the answer also names shop/none.py:1, which is not there\n"
+    assert done.stderr == "note: the answer also names shop/none.py:1, which does not exist\n"
     done = strop("search", shop, "tax", "-m", script("<finish>shop/none.py:1</finish>"))
     assert done.returncode == 1 and "all places in the answer are missing: shop/none.py:1" in done.stderr
 
@@ -74,7 +74,7 @@ def test_words_alone_find_places_without_a_model(strop: Any, shop: Path) -> None
     done = strop("search", shop, "where is the tax rate?")
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("shop/tax.py:4-5\n")
     done = strop("search", shop, "how are totals taxed", "--show", "-v")
-    assert done.stderr.startswith("note: no model is asked") and done.stdout.splitlines()[:3] == [
+    assert done.stderr.startswith("note: this search uses no model") and done.stdout.splitlines()[:3] == [
         "shop/tax.py:4-5", "     4  def tax(total):", "     5      return total * RATE",
     ]  # fmt: skip
     done = strop("search", shop, "zebra")  # of a file that git does not know
@@ -103,7 +103,7 @@ def test_mistakes(strop: Any, shop: Path, tmp_path: Path) -> None:
         ((shop, " ", *BM25), "the question is empty"),
         ((shop, "tax", "-m", "scripted:oracle"), "name scripted:bm25-chunks"),
         ((shop, "tax", *BM25, "tasks.environment=workspace"), "must be search here"),
-        ((shop, "tax", "seed=1"), "seed=1 is set for a model, and none is named; add -m MODEL"),
+        ((shop, "tax", "seed=1"), "seed=1 is for a model, but none is named; add -m MODEL"),
         ((shop, "tax", "--engine", "vllm"), "add -m MODEL"),
         ((shop, ""), "the question is empty"),
     ):

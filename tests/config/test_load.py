@@ -133,7 +133,7 @@ def test_servers_get_adapters_alone_where_they_can(words: list[str], alone: bool
 
 def test_what_samples_during_the_update_does_not_sleep() -> None:
     (only,) = faults_of([], "policy={engine: vllm, sleep: true}", "grpo.max_staleness=1")
-    assert "policy.sleep: samples nothing during the update, as grpo.max_staleness=1 asks" in only
+    assert "policy.sleep: samples nothing during the update, but grpo.max_staleness=1 needs that" in only
 
 
 def test_all_faults_at_once_with_places(tmp_path: Path) -> None:

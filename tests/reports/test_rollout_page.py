@@ -69,7 +69,7 @@ def test_shows_verdict_scores_and_answer_as_on_disk(runs: list[Path], rollout_pa
 def test_unscored_rollouts_say_so(rollout_page: Any) -> None:
     page = rollout_page(f"t.{STEPS + 1}.0.0")
     assert "not scored" in page.locator(".rollout-result").inner_text()
-    assert "left the baseline and the loss" in page.locator("section[aria-label=Scores]").inner_text()
+    assert "from the baseline and the loss" in page.locator("section[aria-label=Scores]").inner_text()
     verdict = page.locator("section[aria-label=Verdict]").inner_text()
     assert "grader's failure" in verdict
     assert "the compiler is missing" in verdict

@@ -33,10 +33,10 @@ def test_a_newer_step_is_offered_and_the_place_stays(source: Path, tmp_path: Pat
             page.keyboard.press(key)
         chosen = page.locator(".is-here a").get_attribute("href")
         writer.say("step")
-        page.get_by_role("link", name="step 3 is there").wait_for(timeout=300_000)
+        page.get_by_role("link", name="step 3 is available").wait_for(timeout=300_000)
         assert page.locator(".is-here a").get_attribute("href") == chosen
         assert page.locator(".place-list a[aria-current]").inner_text().startswith("2")
-        page.get_by_role("link", name="step 3 is there").click()
+        page.get_by_role("link", name="step 3 is available").click()
         wait_for_count(page, "Step 3 · 12 rollouts in 3 groups")
 
 

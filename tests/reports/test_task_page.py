@@ -122,7 +122,7 @@ def test_what_is_not_there_is_said(page_file: Path, open_page: Callable[..., Any
         ("task&task=__proto__", "No rollout of task __proto__"),
         ("compare&task=__proto__", "fewer than two"),
         ("compare", "Choose a task"),
-        (f"compare&task={task_id(1000)}&left=t.9.9.9", "Not in this page, another one is shown: t.9.9.9"),
+        (f"compare&task={task_id(1000)}&left=t.9.9.9", "Not in this page, so another one is shown: t.9.9.9"),
     ):
         show(page, f"#run=0&view={view}", text)
 

@@ -46,8 +46,8 @@ BAD_LINES = {
     own("x").replace(b'"1\\n"', b'"\\ud800"'): "half of a surrogate pair",
     own("x", metadata={"deep": 0}).replace(b"0}", b"[" * 200 + b"]" * 200 + b"}"): "nested deeper than 100",
     b"[" * 1_000_000: "nested deeper than 100",
-    own("x", metadata={"n": 0}).replace(b'"n": 0', b'"n": NaN'): "the number nan is no JSON value",
-    own("x", metadata={"n": 0}).replace(b'"n": 0', b'"n": -Infinity'): "the number -inf is no JSON value",
+    own("x", metadata={"n": 0}).replace(b'"n": 0', b'"n": NaN'): "the number nan is not a JSON value",
+    own("x", metadata={"n": 0}).replace(b'"n": 0', b'"n": -Infinity'): "the number -inf is not a JSON value",
     own("x", level=0).replace(b'"level": 0', b'"level": ' + b"9" * 5000): "bad JSON: Exceeds the limit",
     own("x", level=0).replace(
         b'"level": 0', b'"level": 99'
@@ -55,12 +55,10 @@ BAD_LINES = {
     own("x", check=7): "check",
     own("x", statement=[1]): "statement: Input should be a valid string",
     own("x", check={**TESTS, "cases": []}): "the task has no tests",
-    own(
-        "x", check={**TESTS, "tolerence": 1}
-    ): "check.tolerence: there is no such key (did you mean 'tolerance'?)",
+    own("x", check={**TESTS, "tolerence": 1}): "check.tolerence: unknown key (did you mean 'tolerance'?)",
     own(
         "x", check={**TESTS, "cases": [{"stdn": ""}]}
-    ): "check.cases.0.stdn: there is no such key (did you mean 'stdin'?)",
+    ): "check.cases.0.stdn: unknown key (did you mean 'stdin'?)",
     own("x", surprise=1): "unknown field 'surprise'",
     b"\x00\x01\x02": "bad JSON",
 }

@@ -168,7 +168,7 @@ def test_a_missing_file_is_said_before_anything_is_loaded(words: list[str]) -> N
         ("", "holds no demonstration"),
         ('{"task_id": "a", "messages": [{"role": "user", "content": "x"}]}\n', "not the assistant's"),
         ('{"task_id": "a", "messages": [{"role": "bot", "content": "x"}]}\n', "messages.0.role"),
-        ('{"task_id": "a"}\n', ":1: no demonstration: messages"),
+        ('{"task_id": "a"}\n', ":1: not a demonstration: messages"),
     ],
 )
 def test_a_bad_file_is_one_line(text: str, said: str, tmp_path: Path) -> None:

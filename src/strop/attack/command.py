@@ -35,16 +35,16 @@ class ChosenAttacks:
         None
     )
     generate: Annotated[
-        int | None, Option(min=1, metavar="N", help="N attacks composed by a grammar, not the suite")
+        int | None, Option(min=1, metavar="N", help="N attacks composed by a grammar instead of the suite")
     ] = None
-    seed: Annotated[int, Option(min=0, help="which attacks --generate composes")] = 0
+    seed: Annotated[int, Option(min=0, help="seed of the attacks that --generate composes")] = 0
     keep: Annotated[
         Path | None,
         Option(help="folder for minimized exploits that --generate finds, readable by --answers"),
     ] = None
     grader: Annotated[
         str | None,
-        Option(metavar="NAME|MODULE:CALLABLE", help="compare with another grader: one known by name, jailed"),
+        Option(metavar="NAME|MODULE:CALLABLE", help="compare with another grader; known names run in a jail"),
     ] = None
     grader_at: Annotated[
         Path | None,
@@ -151,7 +151,7 @@ def _refuse_early(wanted: ChosenAttacks, theirs: ForeignTasks, files: Sequence[P
 
 
 def _is_known(grader: str) -> bool:
-    """Whether it is one of `strop_verify.attacks.known`. Raises UserError for an unknown name."""
+    """Whether the grader is one of `strop_verify.attacks.known`. Raises UserError for an unknown name."""
     from strop_verify.attacks.known import KNOWN
 
     if ":" not in grader and grader not in KNOWN:
@@ -162,7 +162,7 @@ def _is_known(grader: str) -> bool:
 
 
 def _fitting(name: str, trials: "list[Trial]", canaries: "Canaries") -> "list[Trial]":
-    """Raises UserError if none of the chosen attacks can be tried on the grader."""
+    """The trials that the grader can judge. Raises UserError if none of the chosen attacks fits it."""
     from strop_verify.attacks.known import fitting
     from strop_verify.attacks.tasks import build
 

@@ -1,4 +1,4 @@
-"""`strop attack --harbor` and `--verifiers`: which tasks of other projects can be cheated."""
+"""`strop attack --harbor` and `--verifiers`: finds tasks of other projects that can be cheated."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class ForeignTasks:
     def refuse_mixed(self) -> None:
         """Raises UserError for options that do not go together."""
         if self.harbor and self.verifiers:
-            raise UserError("--harbor and --verifiers are two sets of tasks; give one of them")
+            raise UserError("--harbor and --verifiers name different sets of tasks; give one of them")
         for what, value, whose in (
             ("--limit", self.limit, self.asked),
             ("--images", self.images, self.harbor),

@@ -24,7 +24,7 @@ _ENDINGS = (
     "py|sh|m?js|ts|c|cpp|cc|h|rs|go|java|rb|pl|txt|jsonl?|csv|md|html|css|ya?ml|toml|xml|sql|log|out|conf"
 )
 _NAMED = re.compile(rf"(?<![\w./@-])(?:\./)?(\w[\w-]*(?:/[\w-][\w.-]*)*\.(?:{_ENDINGS}))(?![\w/])")
-"""A relative path with an ending that files have."""
+"""A relative path with a file extension."""
 WINDOW = 4
 """Tasks in progress at a time."""
 
@@ -41,7 +41,7 @@ def _attack(task: Task, verifier: Verifier, cheats: Sequence[Cheat], images: Pat
     try:
         check = with_image(task.check, images) if images else task.check
         if not isinstance(check, TerminalCheck):
-            row.not_judged = "Strop judges it, not tests of its own; `strop attack` tries that grader"
+            row.not_judged = "Strop judges it, not its own tests; `strop attack` tries that grader"
             return row
         known = facts(task, check)
     except (UserError, VerificationError) as error:
@@ -65,7 +65,7 @@ def _attack(task: Task, verifier: Verifier, cheats: Sequence[Cheat], images: Pat
 
 
 def _told(row: PaidTask, verdict: Verdict) -> None:
-    """The verdict on the task's own solution, in words."""
+    """Records the verdict on the task's own solution, in words."""
     if not verdict.scored:
         row.not_judged = verdict.detail or "its solution got no verdict"
         return

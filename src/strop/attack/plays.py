@@ -18,7 +18,7 @@ _LIMITS = Limits(dir_bytes=16 << 20, file_bytes=8 << 20, processes=32)
 
 
 def played(task: Task, script: str, verifier: Verifier, jail: str) -> list[Rollout]:
-    """Both plays of a script."""
+    """Plays a script twice, and returns both plays."""
     open_one = partial(open_box, jail=jail)
     dispatcher = Dispatcher(
         ScriptedPolicy(_script(script.split(TURN))),

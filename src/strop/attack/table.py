@@ -15,11 +15,11 @@ from strop_verify.attacks.suite import FAMILIES, Attack
 from strop_verify.core.text import printable
 
 _WIDTH = 160
-"""Columns where there is no terminal."""
+"""Columns without a terminal."""
 
 
 def console() -> Console:
-    """The console for tables."""
+    """The console for tables, `_WIDTH` columns wide without a terminal."""
     return Console(width=None if sys.stdout.isatty() else _WIDTH)
 
 

@@ -1,8 +1,8 @@
 """The command line. `main` is the entry point; each command is a module here or in a package, imported when used.
 
-To keep `strop --help` fast, a command module imports only typer, the standard library and what is imported here at
-its top. Exit codes: 0 done; 1 failed; 2 the input is wrong, with one line per mistake; 75 a launched run stood still
-and may be retried; 130 interrupted; 143 terminated.
+To keep `strop --help` fast, the top of a command module imports only typer, the standard library and what this module
+imports. Exit codes: 0 done; 1 failed; 2 the input is wrong, with one line per mistake; 75 a launched run stalled and
+may be retried; 130 interrupted; 143 terminated.
 """
 
 import difflib
@@ -37,7 +37,7 @@ ELSEWHERE = {
     "repair": "strop.repair.command",
     "serve-environment": "strop.neighbours.serve_environment",
 }
-"""Command modules of other rooms."""
+"""Command modules of other packages in strop."""
 ADDED: Registry[Any] = Registry(
     "commands", {}, reserved=COMMANDS, fits=lambda found: callable(found) or isinstance(found, typer.Typer)
 )
@@ -49,10 +49,10 @@ USAGE: Any = typer.BadParameter.__base__
 
 
 class Commands(typer.core.TyperGroup):
-    """Loads a command's module when it is needed, and turns errors into lines and exit codes."""
+    """Loads a command's module on demand, and turns errors into messages and exit codes."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Every installed command."""
+        """Names of all installed commands, including those of other packages."""
         return [*COMMANDS, *ADDED]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -60,7 +60,7 @@ class Commands(typer.core.TyperGroup):
         return _load(cmd_name) if cmd_name in self.list_commands(ctx) else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command of the first argument; for an unknown one the error suggests the nearest names."""
+        """The command that the first argument names; for an unknown one the error suggests the nearest names."""
         try:
             return super().resolve_command(ctx, args)
         except USAGE as error:
@@ -69,12 +69,12 @@ class Commands(typer.core.TyperGroup):
             raise
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs the command of the arguments."""
+        """Runs the command that the arguments name."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
         except USAGE as error:
-            if hasattr(error, "option_name"):  # there is no such option
+            if hasattr(error, "option_name"):  # an unknown option
                 error.message += _as_a_key(error)
             raise
         except StropError as error:
@@ -108,7 +108,7 @@ def _as_a_key(error: Any) -> str:
     key = name if name in known else ALIASES.get(name)
     likely = sorted(
         known, key=lambda one: not one.startswith("optim.")
-    )  # those of optim are meant most often
+    )  # a key of optim is the most likely one
     key = key or next((one for one in likely if one.rpartition(".")[2] == name), None)
     return f". Keys of a recipe are written without dashes: {key}=VALUE" if key else ""
 
@@ -181,7 +181,7 @@ def _load(name: str) -> Any:
     else:
         try:
             inner = ADDED[name]
-        except UserError as error:  # reported when it is used, so the other commands work
+        except UserError as error:  # reported on use, so that the other commands still work
             inner = _failing(error)
     if isinstance(inner, typer.Typer):
         inner.rich_markup_mode = None

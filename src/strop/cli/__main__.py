@@ -1,4 +1,4 @@
-"""`python -m strop.cli` is `strop`."""
+"""`python -m strop.cli` runs `strop`."""
 
 from strop.cli import main
 

@@ -1,4 +1,4 @@
-"""`strop answer`: a task of your own, sampled n times; the chosen answer on stdout, the reasons on stderr."""
+"""`strop answer`: samples your own task n times; prints the chosen answer on stdout, the reasons on stderr."""
 
 import sys
 import time
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AnswerOptions(RecipeOptions):
-    """Sampling options."""
+    """Options for sampling the answers to one task."""
 
     tasks: Annotated[
         str | None, of_recipe("tasks.source", help="task set in which to look up TASK, as for strop eval")
@@ -30,7 +30,7 @@ class AnswerOptions(RecipeOptions):
     ] = None
 
     def given(self) -> dict[str, object]:
-        """With its own."""
+        """The given options, including those of this class."""
         return {
             **super().given(),
             "evaluation.samples": self.samples,
@@ -59,12 +59,12 @@ def answer(
         str | None,
         Option(
             help="how the answer is chosen: first, random, log-prob, log-prob-mean, majority, codet, shown, "
-            "shown-majority, or a reward, such as model:PATH; by default the last whose inputs the task has"
+            "shown-majority, or a reward, such as model:PATH; by default the last one that the task supports"
         ),
     ] = None,
     inputs: Annotated[int, Option(min=1, max=48, help="public inputs on which functions are compared")] = 16,
 ) -> None:
-    """Sample a task of your own n times, and print the answer that a selector chooses; the reasons go to stderr.
+    """Sample your own task n times and print the answer that a selector chooses; the reasons go to stderr.
 
     Only shown tests are run. `strop scale` measures the selectors for a model.
     """
@@ -85,7 +85,7 @@ def answer(
         say(line)
     say(f"{ended - began:.1f} s: {sampled - began:.1f} to load and sample, {ended - sampled:.1f} to choose")
     if found.fails:
-        say("warning: it fails a shown test; more samples (-n), or another model, may do better")
+        say("warning: it fails a shown test; more samples (-n) or another model may do better")
     text = found.text if found.text.endswith("\n") else f"{found.text}\n"
     sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 

@@ -1,4 +1,4 @@
-"""`strop distill`: training on a teacher's log-probabilities of the policy's own tokens."""
+"""`strop distill`: trains on a teacher's log-probabilities of the policy's own tokens."""
 
 from typing import Annotated, Literal
 

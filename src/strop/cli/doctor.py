@@ -1,4 +1,4 @@
-"""`strop doctor`: what works on this machine: jail, images, toolchains, packages, hardware, models."""
+"""`strop doctor`: shows what works on this machine: jail, images, toolchains, packages, hardware, models."""
 
 import json
 import os
@@ -27,11 +27,11 @@ Row = tuple[str, str]
 def doctor(
     as_json: Annotated[bool, Option("--json", help="one JSON object, for programs")] = False,
     model: Annotated[
-        str | None, Option(help="try this model instead: a folder, a GGUF file, a Hub id", metavar="NAME")
+        str | None, Option(help="check this model instead: a folder, a GGUF file or a Hub id", metavar="NAME")
     ] = None,
     tokens: Annotated[int, Option(help="with --model: tokens of the longest expected text", min=1)] = 1,
 ) -> None:
-    """Show which layers of the jail work here, and what else is available. Exit code 1 if the jail is not usable.
+    """Show which layers of the jail work here, and what else is available. Exit code 1 if the jail is unusable.
 
     With --model, show which sampling and update paths reproduce that model's own log-probabilities.
     """
@@ -52,7 +52,7 @@ def doctor(
 
 
 def _model(name: str, tokens: int, as_json: bool) -> None:
-    """Raises UserError for a model that cannot be sampled from or trained."""
+    """Prints the sampling and update paths of a model. Raises UserError if it cannot be sampled from or trained."""
     from dataclasses import asdict
 
     from strop.policies.tokenizer import HubTokenizer
@@ -97,7 +97,7 @@ def _show(report: "JailReport", facts: dict[str, Any], sections: dict[str, dict[
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("layer", "", "result of trying it", "limitation", title="jail")
+    table = Table("layer", "", "result of the check", "limitation", title="jail")
     for layer in report.layers:
         state = "[green]on[/]" if layer.active else "[red]OFF[/]"
         table.add_row(layer.name, state, printable(layer.detail), printable(layer.leaves_open))
@@ -129,7 +129,7 @@ def _images() -> Iterator[Row]:
 
 
 def _image_fault() -> str:
-    """Why a container image cannot be the root of a play here; "" if a small one can."""
+    """Why a container image cannot be the root of a play here; "" if a test with a small one succeeds."""
     from strop_verify.core.cache import kept_dir
     from strop_verify.core.errors import SandboxError
     from strop_verify.sandbox import open_box

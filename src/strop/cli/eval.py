@@ -1,4 +1,4 @@
-"""`strop eval`: one or more models of any engine on the same tasks: rates by stage, pass@k, paired differences."""
+"""`strop eval`: compares models of any engine on the same tasks: rates by stage, pass@k, paired differences."""
 
 import gc
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SampleOptions(RecipeOptions):
-    """What is sampled."""
+    """Options for what is sampled."""
 
     split: Annotated[Literal["all", "train", "held-out"], Option(help="side of the split to use")] = "all"
     limit: Annotated[int | None, Option(min=1, help="use at most this many tasks, chosen by their ids")] = (
@@ -64,7 +64,7 @@ class SampleOptions(RecipeOptions):
     ] = None
 
     def given(self) -> dict[str, object]:
-        """With its own."""
+        """The given options, including those of this class."""
         return {
             **super().given(),
             "tasks.environment": self.environment,
@@ -79,7 +79,7 @@ class SampleOptions(RecipeOptions):
 
 @dataclass(frozen=True)
 class EvaluationOptions(SampleOptions):
-    """Options of an evaluation."""
+    """Options of an evaluation: what is sampled, and which numbers are reported."""
 
     k: Annotated[list[int] | None, of_recipe("evaluation.k", "-k", min=1, help="pass@k; may be repeated")] = (
         None
@@ -127,7 +127,7 @@ def evaluate(
         str | None,
         Option(
             metavar="words|MODEL",
-            help="what a search tool, BM25 or a model, saves a main agent on search tasks, instead of models' answers",
+            help="instead of models' answers: what a search tool (BM25 or a model) saves a main agent on search tasks",
         ),
     ] = None,
 ) -> None:
@@ -139,7 +139,7 @@ def evaluate(
     """
     if subagent is not None:
         if models or official or resume is not None or predictions is not None or chart is not None:
-            raise UserError("--subagent takes --tasks, the engine's options and --output alone")
+            raise UserError("--subagent works only with --tasks, the engine's options and --output")
         from strop.cli.subagent import show_subagent
 
         return show_subagent(subagent, asked.tasks, asked.split, asked.limit, answering, output)
@@ -160,7 +160,7 @@ def evaluate(
             say(f"error: {name}: {line}")
         if report.failed:
             if job.run is not None:
-                say(f"what was answered is kept; {job.remedy}")
+                say(f"the answers so far are kept; {job.remedy}")
             raise Exit(1)
         if predictions is not None and job.run is not None:
             from strop.cli import swe_bench
@@ -216,7 +216,7 @@ def check_places(output: Path | None, chart: Path | None) -> None:
 def prepared(
     job: "EvaluationJob",
 ) -> "tuple[list[Task], Mapping[str, Contamination | None], EvaluationReport]":
-    """The tasks, what each model may have seen of them, and an empty report, before a model is loaded. Raises
+    """The tasks, what each model may have seen of them, and an empty report, before any model is loaded. Raises
     UserError."""
     from strop.cli.models import check_there
     from strop.evaluation.contamination import other_prompts, seen
@@ -251,7 +251,7 @@ def job_of(
     resume: Path | None,
     command: str = "eval",
 ) -> "EvaluationJob":
-    """The job of the words and options, or of the folder to resume. Raises UserError."""
+    """The job that the words and options describe, or that of the folder to resume. Raises UserError."""
     from strop.cli.evaluation_job import EvaluationJob
     from strop.cli.models import read_models, recipes_of, split_words
 
@@ -273,8 +273,8 @@ def _all(
     seen: "Mapping[str, Contamination | None]",
     report: EvaluationReport,
 ) -> None:
-    """Evaluates the models in turn. A failure is a line of the report; if the only model cannot be opened, it is
-    raised.
+    """Evaluates the models in turn. A failure becomes a line of the report, but is raised if there is only one model
+    and it cannot be opened.
     """
     from strop.policies import release_memory
 
@@ -370,12 +370,12 @@ def _without_long_prompts(player: "Dispatcher", tasks: "list[Task]", recipe: "Re
 def _all_empty(name: str, result: "Evaluation", recipe: "Recipe") -> str:
     cut = f"{result.truncated_rate:.0%} of them ended at the limit of {recipe.sampling.max_tokens} tokens"
     if result.truncated_rate > 0:
-        return f"every answer of {name} is empty; {cut}: a model that thinks first needs more (--max-tokens)"
-    return f"every answer of {name} is empty: look at its chat template and its server (strop show has the prompts)"
+        return f"every answer of {name} is empty; {cut}: a reasoning model needs more (--max-tokens)"
+    return f"every answer of {name} is empty: check its chat template and its server (strop show has the prompts)"
 
 
 def _opening(environment: "Environment") -> "Opening":
-    """Raises UserError if the prompt is only known during the play."""
+    """The environment's opening. Raises UserError if the prompt is only known during the play."""
     if hasattr(environment, "setup") and not getattr(environment, "begins_without_setup", False):
         name = type(environment).__name__
         raise UserError(

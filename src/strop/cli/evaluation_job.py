@@ -23,7 +23,7 @@ from strop_verify.core.task import Task
 
 @dataclass
 class EvaluationJob:
-    """Models to evaluate, each with its recipe, by the word that names it. A context manager that frees the folder."""
+    """Models to evaluate: {word that names it: recipe}. A context manager that frees the folder."""
 
     recipes: Mapping[str, Recipe]
     split: str = "all"
@@ -34,7 +34,7 @@ class EvaluationJob:
     command: str = "eval"
     """The command that resumes it."""
     scaling: Mapping[str, Any] = field(default_factory=dict)
-    """Options of `strop scale`."""
+    """Options of `strop scale`, if that command made the job."""
     run: RunFolder | None = None
     """None until the first model is loaded: a job that cannot run leaves no folder."""
     _digest: str = ""
@@ -63,7 +63,7 @@ class EvaluationJob:
 
     @property
     def remedy(self) -> str:
-        """How to go on."""
+        """How to resume the job, "" if there is nothing to resume."""
         where = self.run and shlex.quote(str(self.run.path))
         return f"resume with: strop {self.command} --resume {where}" if where else ""
 
@@ -80,14 +80,14 @@ class EvaluationJob:
         return self.scaling
 
     def take(self, tasks: list[Task]) -> None:
-        """Records the tasks. Raises UserError if they are not those of the run, or its folder is taken."""
+        """Records the tasks. Raises UserError if they differ from those of the run, or its folder is taken."""
         digest = content_hash([task.id for task in tasks])
         if self.run is None:
             self.folder = self._free_folder()
         elif digest != self._digest:
             raise UserError(
-                f"the task set is not what it was when {self.run.path} was begun, so its answers do not count; "
-                "evaluate anew"
+                f"the task set has changed since {self.run.path} was started, so its answers do not count; "
+                "start a new evaluation"
             )
         self._digest = digest
 
@@ -97,7 +97,7 @@ class EvaluationJob:
         return Evaluation.model_validate_json(path.read_bytes()) if path and path.is_file() else None
 
     def begin(self, word: str, policy: Policy, tasks: Mapping[str, Task], answers: int) -> AnswerLog:
-        """Where the answers of a model go; makes the folder with the first one."""
+        """The log for a model's answers; creates the folder for the first model."""
         while self.run is None:
             try:
                 self.run = self._created(answers)
@@ -108,11 +108,11 @@ class EvaluationJob:
         self._keep_vocabulary(policy)
         log = AnswerLog(self.run.path, self.name_of(word), tasks)
         if len(log) and self.recipes[word].policy.script:
-            log.forget()  # its answers are given in turn, so earlier ones do not count
+            log.forget()  # a script starts over, so earlier answers do not count
         return log
 
     def write(self, word: str, result: Evaluation, log: AnswerLog) -> Evaluation:
-        """The result with its total time, written in place of the log."""
+        """Writes the result in place of the log, and returns it with its total time."""
         assert self.run is not None
         name = self.name_of(word)
         spent = {key: getattr(result, key) + getattr(log, key) for key in ("seconds", "cpu_seconds")}

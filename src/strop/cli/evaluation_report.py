@@ -24,7 +24,7 @@ class EvaluationReport:
 
     @property
     def title(self) -> str:
-        """The job in a few words."""
+        """A short title of the job."""
         window = self.head.get("window")
         days = f", {window['from'] or '...'} to {window['to'] or '...'}" if window else ""
         return f"{self.head['tasks']}, {self.head['style']}{days}"
@@ -53,7 +53,7 @@ class EvaluationReport:
         self._write()
 
     def show(self) -> None:
-        """Prints the tables that have rows."""
+        """Prints the non-empty tables."""
         from strop.evaluation.models import show_all
 
         if self.results:

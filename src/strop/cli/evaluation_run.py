@@ -1,11 +1,11 @@
 """The run folder of `strop eval`: an evaluation of one or more models on one task set, kept answer by answer.
 
-    eval.json                   what was asked: the models by their evaluations' names, and where the numbers go
-    evaluation/NAME.jsonl       answers of an evaluation that goes on or was cut off, each durable once it is judged
-    evaluation/NAME.json, NAME.jsonl.zst, NAME.record.json     one that is done, as of training
-    evaluation/NAME.resampled.jsonl, NAME.resampled.jsonl.zst  the answers of the control, where there is one
+    eval.json                   the request: the models by their evaluations' names, and where the numbers go
+    evaluation/NAME.jsonl       answers of a running or interrupted evaluation, each durable once it is judged
+    evaluation/NAME.json, NAME.jsonl.zst, NAME.record.json     a finished evaluation, as in a training run
+    evaluation/NAME.resampled.jsonl, NAME.resampled.jsonl.zst  the answers of the control, if there is one
 
-The other files are those of every run; the recipe is the first model's.
+The other files are the same as in every run; the recipe is that of the first model.
 """
 
 import json
@@ -25,14 +25,14 @@ from strop_verify.core.rollout import Rollout, SamplingParams
 from strop_verify.core.task import Task
 
 Key = tuple[str, int]
-"""(task id, index)"""
+"""(task id, index of the answer)."""
 
 
 class AnswerLog:
-    """The answers of one evaluation, on disk as soon as they are judged, and returned when it is played again."""
+    """The answers of one evaluation, written as soon as they are judged, and reused when the evaluation is resumed."""
 
     def __init__(self, run: Path, name: str, tasks: Mapping[str, Task]) -> None:
-        """Reads what an earlier process kept. `tasks`, by id, are used to find answers that bypass their task.
+        """Reads the answers of an earlier process. `tasks`, by id, are used to find answers that bypass their task.
 
         Raises UserError for a damaged file.
         """
@@ -43,12 +43,12 @@ class AnswerLog:
         self._begun, self.seconds = time.perf_counter(), 0.0
         """Wall time of earlier processes."""
         self._cpu_begun, self.cpu_seconds = time.process_time(), 0.0
-        """CPU time of them."""
+        """CPU time of earlier processes."""
         for path in self._paths.values():
             for _, line in scan(path):
                 tag, seconds, cpu = line.pop("play"), line.pop("at"), line.pop("cpu", 0.0)
                 rollout = Rollout.model_validate(line)
-                if rollout.verdict is not None and rollout.verdict.scored:  # grader errors are tried again
+                if rollout.verdict is not None and rollout.verdict.scored:  # retries grader errors
                     self._keep(tag, rollout)
                 self.seconds, self.cpu_seconds = max(self.seconds, seconds), max(self.cpu_seconds, cpu)
         self._files: dict[bool, Appender] = {}
@@ -57,7 +57,7 @@ class AnswerLog:
         return sum(map(len, self._kept.values()))
 
     def playing(self, play: SeededPlay) -> SeededPlay:
-        """A play of the missing rollouts only, without those in `done`; kept ones come first."""
+        """A function that plays only the missing rollouts, without those in `done`; kept ones come first."""
 
         def resumed(
             tasks: Sequence[Task], samples: int, params: SamplingParams, /, *, seed: int, tag: str
@@ -94,12 +94,12 @@ class AnswerLog:
             yield one.model_copy(update={"index": numbers[task]})
 
     def forget(self) -> None:
-        """Discards what an earlier process kept."""
+        """Discards the answers of an earlier process."""
         self.remove()
         self._kept, self.seconds, self.cpu_seconds = {}, 0.0, 0.0
 
     def remove(self) -> None:
-        """Removes the files."""
+        """Removes the files of the log."""
         self.close()
         for path in self._paths.values():
             path.unlink(missing_ok=True)
@@ -138,7 +138,7 @@ def evaluation_names(words: Iterable[str]) -> dict[str, str]:
 
 
 def read_asked(folder: Path) -> dict[str, Any]:
-    """The job of a `strop eval` folder. Raises UserError for other folders."""
+    """The request that a `strop eval` folder keeps. Raises UserError for other folders."""
     try:
         asked: dict[str, Any] = json.loads((folder / ASKED).read_bytes())
     except FileNotFoundError:

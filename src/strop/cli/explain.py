@@ -1,4 +1,4 @@
-"""`strop explain`: the meaning of a recipe's keys."""
+"""`strop explain`: explains recipe keys."""
 
 from typing import Annotated
 
@@ -8,10 +8,10 @@ from typer import Argument
 def explain(
     names: Annotated[
         list[str] | None,
-        Argument(metavar="[KEY...]", help="such as grpo.beta, beta, or a section; without any, the sections"),
+        Argument(metavar="[KEY...]", help="such as grpo.beta, beta or a section; without any: the sections"),
     ] = None,
 ) -> None:
-    """Explain keys of a recipe: meaning, type, allowed values, unit, default."""
+    """Explain recipe keys: meaning, type, allowed values, unit, default."""
     from strop.config.explain import explain as keys_named
     from strop.config.schema import Recipe
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ADAPTER = "adapter_config.json"
 _LEFT = ("optimizer*", "strop_state.json", "STROP_COMPLETE", "README.md", "*.zst", "*.jsonl")
-"""What an exported folder holds besides the model."""
+"""Files that are not part of the model."""
 _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 """Values that vLLM accepts as --max-lora-rank."""
 
@@ -130,7 +130,7 @@ def export(
         shutil.rmtree(part, ignore_errors=True)
     size = sum(path.stat().st_size for path in out.rglob("*"))
     kind = "adapter" if adapter else "merged weights" if lora else "weights"
-    print(f"{source} -> {out}: {kind}, {size / 1e6:.0f} MB; the facts are in {out / 'README.md'}")
+    print(f"{source} -> {out}: {kind}, {size / 1e6:.0f} MB; for details see {out / 'README.md'}")
     if push is not None:
         print(f"pushed to {_push(out, push, private)}")
     print(_serve_line(out, base if adapter else "", recipe))
@@ -171,12 +171,12 @@ def _base(source: Path, recipe: "Recipe") -> str:
     from strop_verify.core.files import moved_base
 
     if base_of(recipe).hub == recipe.model.name and not recipe.sft.warm_start:
-        return recipe.model.name  # also if the adapter names the Hub's cache
+        return recipe.model.name  # even if the adapter names the Hub's cache
     named = moved_base(source) or str(json.loads((source / _ADAPTER).read_text())["base_model_name_or_path"])
     if Path(named).is_dir():
         return str(Path(named).resolve())
     if Path(named).is_absolute() or named.startswith("."):
-        raise UserError(f"{source}: its base model {named} is not there; put it back, or train again")
+        raise UserError(f"{source}: its base model {named} is missing; put it back, or train again")
     return named
 
 
@@ -232,7 +232,7 @@ def _check_push(name: str, base: str) -> None:
     except HFValidationError as error:
         raise UserError(f"--push {name}: {' '.join(str(error).split())}") from None
     if Path(base).is_absolute():
-        fault = f"the adapter's base is a folder on this machine, {base}, which nobody else can load"
+        fault = f"the adapter's base is a folder on this machine, {base}, which others cannot load"
         raise UserError(f"--push: {fault}; leave out --adapter to push merged weights")
 
 

@@ -1,4 +1,4 @@
-"""`strop harness check`: whether an agent can be trained as it is."""
+"""`strop harness check`: checks whether an agent can be trained as it is."""
 
 from typing import Annotated
 
@@ -6,26 +6,26 @@ from typer import Argument, Exit, Typer
 
 from strop_verify.core.text import printable
 
-app = Typer(help="Agents of your own as the rollout.", no_args_is_help=True)
+app = Typer(help="Train your own agents: each rollout is a run of the agent.", no_args_is_help=True)
 
 
 @app.callback()
 def _group() -> None:
-    """Agents of your own as the rollout."""
+    """Train your own agents: each rollout is a run of the agent."""
 
 
 @app.command("check")
 def check_command(
     command: Annotated[
-        str, Argument(metavar="COMMAND|RECIPE.yaml", help="the agent as tasks.environment.command has it")
+        str, Argument(metavar="COMMAND|RECIPE.yaml", help="the agent, as in tasks.environment.command")
     ],
     overrides: Annotated[
         list[str] | None, Argument(metavar="[KEY=VALUE...]", help="such as 'tasks.environment.turns=8'")
     ] = None,
 ) -> None:
-    """Play one toy task with an agent, an expert in the policy's place, and say what works and what is missing.
+    """Play one toy task with an agent, with an expert as the policy, and print what works and what is missing.
 
-    The agent runs in the jail, at an endpoint of its own, as in training. Exit code 1 where something is missing.
+    The agent runs in the jail, with its own endpoint, as in training. Exit code 1 if something is missing.
     """
     import json
 

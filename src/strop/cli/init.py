@@ -1,4 +1,4 @@
-"""`strop init`: a starter folder for your own model, tasks and rewards."""
+"""`strop init`: creates a starter folder for your own model, tasks and rewards."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ def init(
         str, Option(help="model to train: a Hub id or a folder")
     ] = "Qwen/Qwen2.5-Coder-1.5B-Instruct",
 ) -> None:
-    """Start an experiment of your own: a recipe, five sample tasks, a reward, an environment, a README."""
+    """Start your own experiment: a recipe, five sample tasks, a reward, an environment, a README."""
     import json
     import re
 
@@ -20,7 +20,7 @@ def init(
     from strop_verify.core.errors import UserError
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UserError(f"{folder} is there and not an empty folder; name another")
+        raise UserError(f"{folder} exists and is not an empty folder; name another")
     local = Path(model).expanduser()
     values = {
         "NAME": re.sub(r"[^A-Za-z0-9._+-]+|^[._+-]+", "-", folder.resolve().name).strip("-")[:100] or "run",

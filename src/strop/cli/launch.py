@@ -1,4 +1,4 @@
-"""`strop launch`: the processes of a run, as a SLURM job or on this machine."""
+"""`strop launch`: starts the processes of a run, as a SLURM job or on this machine."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -28,7 +28,7 @@ def launch(
         Option(metavar="SIZE|SITE.yaml", help="write a Hugging Face Jobs script for one rented machine"),
     ] = None,
     dry_run: Annotated[
-        bool, Option("--dry-run", help="check and print the plan and the script; write nothing")
+        bool, Option("--dry-run", help="check and print the plan and the script, but write nothing")
     ] = False,
     submit: Annotated[bool, Option("--submit", help="submit the job with sbatch")] = False,
     container: Annotated[
@@ -37,7 +37,7 @@ def launch(
     ] = None,
     check: Annotated[bool, Option("--check", help="check prerequisites on this machine, then stop")] = False,
 ) -> None:
-    """Start a run in the processes that its recipe asks for: training, vLLM servers, verifying nodes.
+    """Start a run with the processes that its recipe asks for: training, vLLM servers, verifying nodes.
 
     Without --slurm, --skypilot or --hf-jobs they run on this machine until one ends or Ctrl-C; the same command resumes
     a stopped run.
@@ -123,7 +123,7 @@ def _site(word: str | None, container: str | None) -> "SiteConfig":
 
 
 def _show(plan: "Plan") -> None:
-    """The plan as a table."""
+    """Prints the plan as a table."""
     from rich.console import Console
     from rich.table import Table
 

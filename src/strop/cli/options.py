@@ -1,6 +1,6 @@
-"""Options that commands share: single ones as aliases, and groups of them as frozen dataclasses.
+"""Options that commands share: single ones as type aliases, groups as frozen dataclasses.
 
-A command under `@grouped` takes a group as one parameter; on the command line its fields are options.
+A command under `@grouped` takes a group as one parameter; on the command line the fields are separate options.
 """
 
 import inspect
@@ -53,7 +53,7 @@ def _keyword(name: str, default: Any, annotation: Any) -> inspect.Parameter:
 
 
 class RecipeDefault(str):
-    """A recipe key, such as "evaluation.samples", whose default a help text shows; looked up when printed."""
+    """A recipe key, such as "evaluation.samples", whose default is shown in a help text; looked up when printed."""
 
     def __str__(self) -> str:
         from functools import reduce
@@ -109,7 +109,7 @@ Plain = Annotated[bool, Option("--plain", help="one line per step, no live view"
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """The engine of models whose word names none."""
+    """Options for the engine of models that name none."""
 
     engine: Annotated[
         str,
@@ -123,7 +123,7 @@ class EngineOptions:
 
 @dataclass(frozen=True)
 class RecipeOptions:
-    """Tasks and prompts. Options that are not given keep the recipe's values."""
+    """Options for tasks and prompts. Those that are not given keep the recipe's values."""
 
     tasks: Annotated[
         str | None, of_recipe("tasks.source", help="task set, written like tasks.source in a recipe")
@@ -137,7 +137,7 @@ class RecipeOptions:
     seed: Annotated[int | None, of_recipe("seed", min=0, help="seed of every random choice")] = None
 
     def given(self) -> dict[str, object]:
-        """Recipe keys and their values; None if not given."""
+        """{recipe key: value}; None for options that are not given."""
         return {
             "seed": self.seed,
             "tasks.style": self.style,
@@ -161,7 +161,7 @@ class TaskFilters:
 
 
 def limits_of(cpu: float | None, memory_mb: int | None, wall: float | None = None) -> "Limits | None":
-    """One answer's limits, None if none is given; wall time grows with CPU time. Raises UserError."""
+    """The limits of one answer, None if none is given; wall time grows with CPU time. Raises UserError."""
     if (cpu, memory_mb, wall) == (None, None, None):
         return None
     usual = usual_limits()
@@ -188,7 +188,7 @@ def folder_of_crates(given: Path | None) -> Path | None:
 
 
 def columns_of(pairs: list[str] | None) -> dict[str, str] | None:
-    """The column mapping of `PART=COLUMN` options, None when there are none. Raises UserError."""
+    """The column mapping of `PART=COLUMN` options, None if there are none. Raises UserError."""
     columns: dict[str, str] = {}
     for pair in pairs or []:
         part, equals, column = pair.partition("=")

@@ -1,4 +1,4 @@
-"""`strop play`: one play of a task in the terminal, turn by turn, live or recorded."""
+"""`strop play`: shows one play of a task in the terminal, turn by turn, live or recorded."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from strop_verify.core.task import Task
 
 _PLAYED = "played"
-"""Key of a saved line for what a rollout lacks: model, source, messages, seconds."""
+"""Key in a saved line for facts that a rollout does not hold: model, source, messages, seconds."""
 
 
 @dataclass(frozen=True)
 class PlayOptions(RecipeOptions):
-    """Options of a play."""
+    """Options for how the task is played."""
 
     environment: Annotated[
         str | None,
@@ -42,10 +42,10 @@ class PlayOptions(RecipeOptions):
         float | None,
         of_recipe("sampling.temperature", "--temperature", "-t", min=0.001, help="sampling temperature"),
     ] = None
-    greedy: Annotated[bool, Option("--greedy", help="the most likely token each time")] = False
+    greedy: Annotated[bool, Option("--greedy", help="take the most likely token each time")] = False
 
     def given(self) -> dict[str, object]:
-        """With its own."""
+        """The given options, including those of this class."""
         return {
             **super().given(),
             "tasks.environment": self.environment and _typed(self.environment),
@@ -54,7 +54,7 @@ class PlayOptions(RecipeOptions):
 
 
 def _typed(environment: str) -> str:
-    """The environment as a mapping, so that overrides can add options."""
+    """The environment written as a mapping, so that overrides can add options."""
     quoted = environment.replace("'", "''")
     return environment if environment.startswith("{") else f"{{type: '{quoted}'}}"
 
@@ -120,7 +120,7 @@ def play(
 def _play(
     recipe: "Recipe", task: "Task", view: "PlayView", *, greedy: bool, model: str | None
 ) -> dict[str, Any]:
-    """Plays and shows one rollout, and returns its line."""
+    """Plays and shows one rollout; returns its line for --save."""
     from contextlib import ExitStack
 
     from strop.config.algorithms import PerTurnAdvantage
@@ -176,7 +176,7 @@ class PlayWatch:
         self._broken: OSError | SystemExit | None = None
 
     def on(self, environment: "Environment") -> "Environment":
-        """The environment, watched. One that accepts no attributes is shown when the play is over."""
+        """The environment with its calls watched. If it accepts no attributes, it is shown after the play."""
         with suppress(AttributeError):
             for name in ("begin", "step", "result"):
                 if method := getattr(environment, name, None):
@@ -184,7 +184,7 @@ class PlayWatch:
         return environment
 
     def end(self) -> None:
-        """Ends the display. Raises the error of printing, such as a broken pipe."""
+        """Ends the display. Raises any error from printing, such as a broken pipe."""
         self._lap()
         if self._broken is not None:
             raise self._broken
@@ -254,7 +254,7 @@ class PlayWatch:
         self._view.given(text)
 
     def _tell(self, show: Callable[..., None], *given: Any) -> None:
-        """Prints something. An error of the terminal is raised in the main thread, not in the environment."""
+        """Prints something. A terminal error is raised in the main thread later, not in the environment."""
         try:
             if self._broken is None:
                 show(*given)
@@ -270,7 +270,7 @@ class PlayWatch:
 
 
 def _replay(view: "PlayView", word: str) -> None:
-    """Shows a recorded play. Raises UserError if there is none of that name."""
+    """Shows a recorded play. Raises UserError if it does not exist."""
     from strop.reports.page.rollout_data import load_vocabulary
     from strop.reports.run_state import check_run
     from strop.reports.terminal.find import RolloutFinder
@@ -290,7 +290,7 @@ def _replay(view: "PlayView", word: str) -> None:
 
 
 def _line_of(path: Path, which: str) -> dict[str, Any]:
-    """The rollout TASK/INDEX of a file, or of the first of a task, or the first of all. Raises UserError."""
+    """The rollout TASK/INDEX of a file, the first one of a task, or the first of all. Raises UserError."""
     from strop.reports.page.rollout_data import NO_ROLLOUT, row_of
     from strop.reports.rollout_files import RolloutFile, read_whole
     from strop_verify.core import files
@@ -315,7 +315,7 @@ def _line_of(path: Path, which: str) -> dict[str, Any]:
 
 
 def _show(view: "PlayView", line: dict[str, Any], vocabulary: "Sequence[str]" = ()) -> None:
-    """The parts of a rollout that its line has and were not shown yet."""
+    """Shows the parts of a rollout that its line has and that were not shown yet."""
     from strop.reports.page.rollout_data import detail_of, task_of
     from strop.reports.rollout_files import RolloutFile
 

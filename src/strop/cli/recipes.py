@@ -1,4 +1,4 @@
-"""`strop recipes`: the recipes that come with the package."""
+"""`strop recipes`: lists the packaged recipes or prints one."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ def recipes(
         str | None, Argument(help="a recipe to print, with the commands that make its tasks")
     ] = None,
 ) -> None:
-    """List the packaged recipes with needs, time and results; or print one."""
+    """List the packaged recipes with their needs, time and results, or print one."""
     from strop.config.recipes import RECIPES, facts_of, find_recipe, recipe_names
 
     if name is not None:
@@ -23,7 +23,7 @@ def recipes(
         print(f"    needs   {facts['needs']}\n    time    {facts['time']}")
         print(f"    result  {facts['result']} ({measured})")
         if "controls" in facts:
-            print(f"    held against  {facts['controls']}")
+            print(f"    compared with  {facts['controls']}")
     print("\nOverlays with rewards, as in `strop train rust-laptop rubrics/rust-strict`:")
     for name in recipe_names("rubrics"):
         print(f"rubrics/{name}: {facts_of(RECIPES / 'rubrics' / f'{name}.yaml')['what']}")

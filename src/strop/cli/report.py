@@ -1,4 +1,4 @@
-"""`strop report`: one or more runs as one HTML file that opens from disk."""
+"""`strop report`: writes one or more runs as a single HTML file that opens from disk."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`strop runs`: a table of runs with their headline numbers."""
+"""`strop runs`: prints a table of runs with their headline numbers."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def runs(
         str,
         Option(
             metavar="NAME,...",
-            help=f"of {', '.join(_HEADS)}, and keys of the recipe, such as optim.learning_rate",
+            help=f"some of {', '.join(_HEADS)}, or recipe keys, such as optim.learning_rate",
         ),
     ] = ",".join(_HEADS),
     sort: Annotated[str, Option(metavar="NAME", help="column to sort by; -NAME for descending order")] = "",
@@ -56,7 +56,7 @@ def runs(
 
 
 def _print(rows: list[dict[str, Any]], names: list[str]) -> None:
-    """Prints a table if it fits or there is no terminal, else a block of lines per run."""
+    """Prints a table if it fits or there is no terminal, otherwise a block of lines per run."""
     from rich.text import Text
 
     from strop.reports.terminal.consoles import console, fits

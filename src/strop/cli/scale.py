@@ -1,4 +1,4 @@
-"""`strop scale`: what more samples bring, by which way of choosing among them, at what cost."""
+"""`strop scale`: measures what more samples gain, for each way of choosing among them, and at what cost."""
 
 import gc
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ def scale(
         list[str] | None,
         Option(
             "--reward",
-            help="a reward that also chooses samples, such as model:PATH or file.py:function; it sees no hidden test; "
+            help="a reward to choose samples by, such as model:PATH or file.py:function; it sees no hidden test; "
             "may be repeated",
         ),
     ] = None,
@@ -51,9 +51,9 @@ def scale(
 ) -> None:
     """Compare ways of choosing one of k samples: expected accuracy at every k up to -n, with intervals and costs.
 
-    Samples once and runs every answer once, kept in a run folder as by strop eval; --resume continues it, with the
-    earlier options unless new ones are given. Only the oracle knows the hidden tests. With
-    --environment feedback its rounds stand beside blind resampling of as many tokens.
+    Samples once, runs every answer once, and keeps both in a run folder like strop eval; --resume continues it, with
+    the earlier options unless new ones are given. Only the oracle knows the hidden tests. With --environment feedback,
+    its rounds are compared with blind resampling of as many tokens.
     """
     from strop.cli.eval import check_places, evaluate_model, job_of, prepared
     from strop.evaluation.chart import write_chart
@@ -86,7 +86,7 @@ def scale(
                 results[word] = _curves(job, word, tasks, inputs, rewards)
         except StropError:
             if job.run is not None:
-                say(f"what was answered is kept; {job.remedy}")
+                say(f"the answers so far are kept; {job.remedy}")
             raise
         first, *others = results
         paired = {other: compare_scaling(results[first], results[other]) for other in others}
@@ -102,7 +102,7 @@ def scale(
 def _curves(
     job: "EvaluationJob", word: str, tasks: "Sequence[Task]", inputs: int, rewards: Sequence[str]
 ) -> "Scaling":
-    """The curves of a model with kept answers; their results without hidden tests are kept beside them."""
+    """The curves of a model with kept answers; keeps the results without hidden tests next to them."""
     from strop.evaluation.scaling import judged_candidates, scaling
     from strop.evaluation.self_debug import rounds
     from strop.reports.rollout_files import CONTROL

@@ -1,4 +1,4 @@
-"""`strop search`: where in a folder something is, by words or by a model."""
+"""`strop search`: finds where in a folder something is, by its words or with a model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +18,7 @@ ModelWord = Annotated[
         "--model",
         "-m",
         help="a model that searches, written as for strop eval: a run, folder, preset or openai:NAME@URL",
-        show_default="by words, without a model",
+        show_default="search by words, without a model",
     ),
 ]
 Seconds = Annotated[float, Option(min=1, help="wall time for one question")]
@@ -35,16 +35,16 @@ def search(
     show: Annotated[bool, Option("--show", help="print the lines as well")] = False,
     verbose: Annotated[bool, Option("--verbose", "-v", help="print the model's turns")] = False,
 ) -> None:
-    """Find where in a folder something is: prints PATH:FIRST-LAST of each file. Exit code 1 if none is found.
+    """Find where in a folder something is, and print PATH:FIRST-LAST of each file. Exit code 1 if none is found.
 
-    Searches the current files, in a git checkout those that git knows, and only reads them.
+    Searches the current files (in a git checkout, those that git knows) and only reads them.
     """
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}")
     with finder_of(model, answering, overrides or [], seconds) as finder:
         found = _watched(finder, folder, question) if verbose else finder.find(folder, question)
     for place in found.unknown if found.places else ():
-        say(f"note: the answer also names {place}, which is not there")
+        say(f"note: the answer also names {place}, which does not exist")
     if not found.places:
         say(f"no place found: {found.why}")
         raise Exit(1)
@@ -59,7 +59,7 @@ def _watched(finder: "PlaceFinder | LexicalFinder", folder: Path, question: str)
     from strop.serve.finder import PlaceFinder
 
     if not isinstance(finder, PlaceFinder):
-        say("note: no model is asked, so there are no turns to print; -m names one")
+        say("note: this search uses no model, so there are no turns to print; name one with -m")
         return finder.find(folder, question)
     watch = PlayWatch(PlayView(console()))
     found = finder.find(folder, question, watch.on)
@@ -71,7 +71,7 @@ def _watched(finder: "PlaceFinder | LexicalFinder", folder: Path, question: str)
 def finder_of(
     model: str, answering: EngineOptions, overrides: list[str], seconds: float
 ) -> "PlaceFinder | LexicalFinder":
-    """The finder of a MODEL word; by words if there is none. A run searches as it was trained.
+    """The finder for a MODEL word; searches by words if there is none. A run searches as it was trained.
 
     Raises UserError, ConfigError.
     """
@@ -80,7 +80,7 @@ def finder_of(
 
         if overrides or answering != EngineOptions():
             raise UserError(
-                f"{(overrides or ['the engine'])[0]} is set for a model, and none is named; add -m MODEL"
+                f"{(overrides or ['the engine'])[0]} is for a model, but none is named; add -m MODEL"
             )
         return LexicalFinder(seconds)
     import json
@@ -90,7 +90,7 @@ def finder_of(
     from strop.serve.finder import PlaceFinder
 
     if model in ("scripted:oracle", "scripted:random"):
-        raise UserError(f"{model} answers tasks alone, whose places are known; name scripted:bm25-chunks")
+        raise UserError(f"{model} only answers tasks whose places are known; name scripted:bm25-chunks")
     trained = trained_in(model, "search")
     environment = {"type": "search", **(trained[1].environment.options if trained else {})}
     options = [f"tasks.environment={json.dumps(environment)}", f"play.seconds={seconds}"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PORT = 8012
 """The port that llama.vim and llama.vscode use."""
 TASK = "edit"
-"""The task_id in a scripted policy's file, whose lines are used in turn."""
+"""The task_id in a scripted policy's file; its lines are used in turn."""
 
 
 @grouped
@@ -49,7 +49,7 @@ def serve_edits(
         int | None,
         Option(
             min=0,
-            help="maximum tokens of it for the text after the cursor, by default a quarter; fewer are faster",
+            help="maximum tokens of it for the text after the cursor, by default a quarter; fewer is faster",
         ),
     ] = None,
     max_tokens: Annotated[int, Option(min=1, help="maximum tokens of a suggestion")] = 64,
@@ -64,7 +64,7 @@ def serve_edits(
         ),
     ] = None,
 ) -> None:
-    """Suggest edits to an editor that starts this command, over LSP, and to others on this machine, over HTTP. A log
+    """Suggest edits over LSP to the editor that starts this command, and over HTTP to others on this machine. A log
     records the outcome of each suggestion; `strop online` learns from it.
     """
     from strop_verify.core.optional_packages import require
@@ -77,7 +77,7 @@ def serve_edits(
     from strop.serve.edit_http import EditHttp
     from strop_verify.core.cache import cache_dir
 
-    trained = trained_in(model, "next-edit")  # it also gets the newest edits
+    trained = trained_in(model, "next-edit")  # such a model also gets the newest edits
     recipe = recipe_for(model, answering, _sampling(max_tokens, trained and trained[0].sampling), overrides)
     if calibrate:
         _calibrate(recipe, calibrate, trained and _windows(trained[1]), (context, behind))
@@ -89,7 +89,7 @@ def serve_edits(
     except UserError as error:
         if port is not None or not lsp:
             raise
-        say(f"note: no HTTP ({error})")  # a second editor's
+        say(f"note: no HTTP ({error})")  # a second editor: the first has the port
         listening = None
     windows = trained and _windows(trained[1])
     suggesting, digest = _opened(recipe, windows, (context, behind), min_confidence)
@@ -131,7 +131,7 @@ def _windows(tasks: "TasksConfig") -> dict[str, int]:
 def _calibrate(
     recipe: "Recipe", source: Path, windows: dict[str, int] | None, room: tuple[int, int | None]
 ) -> None:
-    """Prints the calibration by a source."""
+    """Prints the calibration computed from a source."""
     from strop.serve.edit_confidence import judged_from, learn
 
     model, digest = _opened(recipe, windows, room, 0.0)
@@ -152,7 +152,7 @@ def _calibrate(
 def _opened(
     recipe: "Recipe", windows: dict[str, int] | None, room: tuple[int, int | None], least: float
 ) -> tuple["EditModel", str]:
-    """The model, asked by windows of these sizes or, for None, by the text at the cursor; and its digest.
+    """The model and its digest; it is prompted with windows of these sizes or, for None, the text at the cursor.
 
     room  `--context` and `--behind`
     """

@@ -1,4 +1,4 @@
-"""`strop serve-policy`: any policy over OpenAI's API."""
+"""`strop serve-policy`: serves any policy over OpenAI's API."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -47,7 +47,7 @@ def serve_policy(
         ),
     ] = None,
 ) -> None:
-    """Serve a model to clients of OpenAI's API: chat and text completions, responses, streams, calls of functions."""
+    """Serve a model to clients of OpenAI's API: chat and text completions, responses, streams, function calls."""
     from strop.cli.models import recipe_for
 
     given = {"sampling.temperature": temperature, "sampling.max_tokens": max_tokens}
@@ -66,7 +66,7 @@ def serve_policy(
     from strop_verify.core.files import read_jsonl
 
     with listen(host, port) as socket:
-        # A script's answers are given in turn, whatever is asked.
+        # A script gives its answers in turn, whatever is asked.
         script = Path(recipe.policy.script)
         policy = open_policy(recipe, prompts=lambda _: {line["task_id"]: () for line in read_jsonl(script)})
         try:

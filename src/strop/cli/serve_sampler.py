@@ -1,4 +1,4 @@
-"""`strop serve-sampler`: vLLM's own server for a recipe, for policy.engine=vllm-server."""
+"""`strop serve-sampler`: starts vLLM's own server for a recipe, for policy.engine=vllm-server."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`strop serve-search`: search of a repository for coding agents, over MCP."""
+"""`strop serve-search`: lets coding agents search a repository, over MCP."""
 
 from pathlib import Path
 from typing import Annotated
@@ -42,12 +42,12 @@ def serve_search(
             serve_pipes(finder.find, place)
         return
     if host in ("0.0.0.0", "::", ""):
-        raise UserError(f"--host {host}: name the one address at which clients reach this machine")
+        raise UserError(f"--host {host}: name the one address by which clients reach this machine")
     end_on_sigterm()
     with listen(host, port) as socket, finder_of(model, answering, overrides or [], seconds) as finder:
         if not is_loopback(host):
             say(
-                f"warning: {host} can be reached from other machines, and whoever reaches it can read {place}"
+                f"warning: {host} can be reached from other machines, and anyone who reaches it can read {place}"
             )
         say(f"search_code over MCP at {url_of(host, socket)}{PATH}, for {place}")
         serve_http(finder.find, place, socket, host)

@@ -1,4 +1,4 @@
-"""`strop serve-verifier`: this machine's verifier over HTTP, for training on other machines."""
+"""`strop serve-verifier`: offers this machine's verifier over HTTP, for training on other machines."""
 
 import os
 from pathlib import Path
@@ -21,8 +21,8 @@ def serve_verifier(
     workers: Workers = None,
     new_token: Annotated[bool, Option("--new-token", help="print a new token, then stop")] = False,
 ) -> None:
-    """Judge answers of other machines, whose recipes name this one in `verifier.url`. Only `sandbox` of the recipe
-    here is used.
+    """Judge answers for other machines, whose recipes name this one in `verifier.url`. Of the recipe given here, only
+    `sandbox` is used.
     """
     if new_token:
         print_new_key()

@@ -1,4 +1,4 @@
-"""`strop sft`: a supervised warm start on reference solutions."""
+"""`strop sft`: runs a supervised warm start on reference solutions."""
 
 from strop.cli.options import Plain, Recipes, recipe_of
 

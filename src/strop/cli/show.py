@@ -1,4 +1,4 @@
-"""`strop show`: a run's headline numbers, and its rollouts in the terminal."""
+"""`strop show`: prints a run's headline numbers and its rollouts in the terminal."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,7 @@ class RolloutQuery:
     full: Annotated[bool, Option("--full", help="show every prompt, output and test in full")] = False
 
     def check(self) -> None:
-        """Raises UserError for options that exclude each other."""
+        """Raises UserError for options that contradict each other."""
         if self.failed and self.passed:
             raise UserError("--failed and --passed leave nothing to show; leave one of them out")
         if self.group is not None and self.step is None:
@@ -55,7 +55,7 @@ def show(
 ) -> None:
     """Show a run's headline numbers; with options, its rollouts: prompt, answer, verdict by stage, scores, advantage.
 
-    --failed and --passed alone look at the newest step. Works for runs in progress and for stopped or damaged runs.
+    --failed and --passed alone show the newest step. Works for runs in progress and for stopped or damaged runs.
     """
     from strop.reports.run_state import check_run
     from strop.reports.terminal.consoles import console
@@ -99,7 +99,7 @@ def _some(
     *,
     newest: bool = False,
 ) -> None:
-    """Up to `limit` of the rollouts that `failed` and `passed` select."""
+    """Shows up to `limit` of the rollouts that `failed` and `passed` select."""
     left = found
     if query.failed or query.passed:
         left = [f for f in found if (f.row["outcome"] == "passed") is query.passed]
@@ -114,7 +114,7 @@ def _some(
 
 
 def _task(out: "Console", finder: "RolloutFinder", word: str, query: RolloutQuery) -> None:
-    """The task's history, one line per group, then its newest answers."""
+    """Prints the task's history, one line per group, then its newest answers."""
     from rich.text import Text
 
     from strop.reports.page.rollout_data import task_of
@@ -149,9 +149,7 @@ def _overview(out: "Console", finder: "RolloutFinder") -> None:
         _note(out, problem)
     first, last = reward_ends(run["metrics"])
     if first is not None:
-        out.print(
-            f"reward {first:.3f} -> {last:.3f} (means of the first and the last steps, at most ten each)"
-        )
+        out.print(f"reward {first:.3f} -> {last:.3f} (means of the first and last steps, at most ten each)")
     for line in _numbers(run):
         out.print(Text(printable(line)))
     if run["kind"] == "evaluation":

@@ -1,4 +1,4 @@
-"""`strop eval --subagent`: what a search tool saves a main agent on search tasks."""
+"""`strop eval --subagent`: measures what a search tool saves a main agent on search tasks."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,7 +31,7 @@ def show_subagent(
 
     if source is None:
         raise UserError(
-            "--subagent needs search tasks: make some with strop build retrieval, and name them by --tasks"
+            "--subagent needs search tasks: make some with strop build retrieval, and name them with --tasks"
         )
     if output is not None:
         check_writable(output)

@@ -1,6 +1,6 @@
-"""SWE-bench's harness (package `swebench` 5.0): predictions that it reads, and the reports that it writes.
+"""SWE-bench's harness (package `swebench` 5.0): the predictions that it reads, and the reports that it writes.
 
-A prediction is a line {"instance_id", "model_name_or_path", "model_patch"}; an empty patch is none. A report is
+A prediction is a line {"instance_id", "model_name_or_path", "model_patch"}; an empty patch means none. A report is
 MODEL.RUN.json, with `resolved_ids` and others (harness/reporting.py), or report.json, {INSTANCE: {"resolved"}}.
 """
 
@@ -16,11 +16,11 @@ from strop_verify.core.task import Task
 from strop_verify.edits import FORMATS, EditError, Tolerance, apply_answer
 
 _WRONG = ("unresolved_ids", "empty_patch_ids", "error_ids")
-"""Submitted and not resolved, as the harness counts them."""
+"""Keys of a report for instances that were submitted and not resolved."""
 
 
 def instance_of(task: Task) -> str:
-    """The data set's name of the task's row, kept by tasks made from rows; otherwise the task's id."""
+    """The name of the task's row in the data set, which tasks made from rows keep; otherwise the task's id."""
     names = (task.metadata.get(name) for name in ("instance", "original"))
     return next((name for name in names if isinstance(name, str) and name), task.id)
 
@@ -31,7 +31,7 @@ def model_patch(task: Task, answer: str) -> str:
     if check is None:
         kind = task.check.kind
         raise UserError(
-            f"task {task.id}: an answer to a check of kind {kind} is no patch; make edit tasks: strop build commits"
+            f"task {task.id}: an answer to a check of kind {kind} is not a patch; make edit tasks: strop build commits"
         )
     try:
         after = apply_answer(answer, check.files, check.format, Tolerance.of(*check.tolerance))
@@ -59,7 +59,7 @@ def reported(path: Path) -> Evaluation:
         resolved = _resolved(report)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(
-            f"{path}: no report of SWE-bench's harness ({type(error).__name__}: {error})"
+            f"{path}: not a report of SWE-bench's harness ({type(error).__name__}: {error})"
         ) from None
     if not resolved:
         raise UserError(f"{path}: it counts no instance")

@@ -1,4 +1,4 @@
-"""`strop tasks`: list, show, import, convert and export task sets."""
+"""`strop tasks`: lists, shows, imports, converts and exports task sets."""
 
 from pathlib import Path
 from pkgutil import resolve_name
@@ -35,8 +35,8 @@ def export_command(
 ) -> None:
     """Write tasks for another project (docs/neighbours.md): a package for verifiers, or task folders for Harbor.
 
-    Both ask Strop's verifier for rewards. Tasks that cannot be exported are reported on stderr and left out. Exit
-    code 2 if no task came through.
+    Both get their rewards from Strop's verifier. Tasks that cannot be exported are reported on stderr and left out.
+    Exit code 2 if no task is left.
     """
     from strop.tasks.formats import adapter_named, write_format
     from strop.tasks.sources import iter_tasks
@@ -128,7 +128,7 @@ def show_command(
 def _stream(
     source: str, column: list[str] | None, on_bad: "Callable[[str], None]", split: "Side" = None
 ) -> "Iterator[Task]":
-    """The tasks one by one; with their split if a `split` is asked for or the source is only a name."""
+    """Yields the tasks; with their split if a `split` is asked for or the source is only a name."""
     from strop.tasks.sources import alone, iter_tasks, load_tasks
 
     columns = columns_of(column)

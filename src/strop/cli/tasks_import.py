@@ -1,6 +1,6 @@
-"""`strop tasks import|convert|formats`: from any format to task lines or another format.
+"""`strop tasks import|convert|formats`: converts any format to task lines or to another format.
 
-An import ends with a table: what came in, how strong its checks are, what was left out and why.
+An import ends with a table: what was imported, how strong its checks are, what was left out and why.
 """
 
 import re
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _CAUSES = 12
 """Maximum number of listed causes."""
 _WHERE = re.compile(r"^\S*?(?::\[?\d+\]?|\[\w+\]:\d+)?: ")
-"""The place at the start of a message about a row."""
+"""The place at the start of a message about a row, such as file:line."""
 _VALUE = re.compile(r"(['\"])(?:\\.|(?!\1).)*\1|\d+")
-"""The parts that differ between messages with one cause."""
+"""The parts that differ between messages with the same cause."""
 
 
 SHOWN = 20
@@ -33,8 +33,8 @@ _EVERY = 10_000
 
 
 class Log:
-    """Messages on stderr about left-out rows: the first `SHOWN`, or all. Counts tasks and left-out rows as they pass,
-    with a few words of each kind, never a task.
+    """Messages on stderr about left-out rows: the first `SHOWN`, or all. Counts tasks and left-out rows as they pass;
+    keeps a short text of each kind, never a task.
     """
 
     def __init__(self, verbose: bool) -> None:
@@ -59,15 +59,15 @@ class Log:
         if check.effective().largest_output() > most:
             self._note(
                 task,
-                f"have an expected output of more than {most >> 20} MiB, which no program may print: none can pass",
+                f"have an expected output of more than {most >> 20} MiB, too long for any program: none can pass",
             )
         if not task.reference.strip() and not check.rewards_alone and check.answer != "label":
-            self._note(task, "have no reference: nobody has shown that they can be solved")
+            self._note(task, "have no reference: they may be unsolvable")
         if "warning" in task.metadata:
             self._note(task, str(task.metadata["warning"]))
 
     def __call__(self, line: str) -> None:
-        """Takes the line of a left-out row, and counts it by the cause in it."""
+        """Takes the message about a left-out row, and counts it by its cause."""
         self.count += 1
         key = _VALUE.sub("*", _WHERE.sub("", line, count=1))
         self.causes[key] += 1
@@ -80,7 +80,7 @@ class Log:
         self.noted.setdefault(text, task.id)
 
     def lines(self) -> Iterator[str]:
-        """Lines of the import's table, then notes on some tasks, then the causes with their first message."""
+        """The lines of the import's table, then notes on some tasks, then the causes with their first message."""
         head = ("tasks", "family", "language", "check", "a pass means", "different tests a task")
         rows = [head]
         for kind, count in self.kinds.most_common():
@@ -106,7 +106,7 @@ class Log:
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """Options of the output, and messages about rows that make no task."""
+    """Options of the output and of the messages about rows that make no task."""
 
     output: Annotated[Path, Option("--output", "-o", help="file to write; may end in .gz, .zst or .parquet")]
     strict: Annotated[bool, Option("--strict", help="exit code 1 if anything was left out")] = False
@@ -125,9 +125,9 @@ def import_command(
 ) -> None:
     """Write the tasks of any source as Strop's task lines (docs/formats.md, docs/data-sets.md).
 
-    Rows that make no task are reported on stderr and left out. Exit code 2 if no task came through.
-    With --images a task that names an image is one for the image's place in the store, and is left out where that has
-    none, with the command that fetches it (docs/neighbours.md).
+    Rows that make no task are reported on stderr and left out. Exit code 2 if no task is left.
+    With --images, a task that names an image gets the image's place in the store; if the image is missing there, the
+    task is left out and the message has the command that fetches it (docs/neighbours.md).
     """
     _run(source, "strop", written, filters, images)
 
@@ -141,7 +141,7 @@ def convert_command(
 ) -> None:
     """Write the tasks of any source in another format: JSON lines, parquet or a folder, depending on the format.
 
-    Tasks that the format cannot hold are reported on stderr and left out. Exit code 2 if no task came through.
+    Tasks that the format cannot hold are reported on stderr and left out. Exit code 2 if no task is left.
     """
     if to == "strop":
         raise UserError("strop is the format of `strop tasks import`: use that")
@@ -149,7 +149,7 @@ def convert_command(
 
 
 def formats_command() -> None:
-    """List the formats, one per line, and whether they can be written too."""
+    """List the formats, one per line, and whether they can also be written."""
     from strop.tasks.adapters import ADAPTERS
 
     for adapter in ADAPTERS.values():
@@ -188,7 +188,7 @@ def _run(
 def _usable(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":
     """The tasks, without those that no toolchain can judge, that no answer can fail, or whose id repeats.
 
-    Holds 8 bytes and a set's overhead per task.
+    Uses 8 bytes and a set's overhead per task.
     """
     from strop_verify.core.errors import VerificationError
     from strop_verify.core.ids import derive_seed
@@ -212,7 +212,7 @@ def _usable(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":
 
 
 def _with_images(tasks: "Iterable[Task]", store: Path, log: Log) -> "Iterator[Task]":
-    """The tasks with the places of the images that they name; those whose image the store has not are left out."""
+    """The tasks with the places of the images that they name; leaves out those whose image the store lacks."""
     from strop_verify.verification.terminal import with_image
 
     for task in tasks:
@@ -223,7 +223,7 @@ def _with_images(tasks: "Iterable[Task]", store: Path, log: Log) -> "Iterator[Ta
 
 
 def chosen(tasks: "Iterable[Task]", filters: TaskFilters) -> "Iterator[Task]":
-    """The first `filters.limit` tasks of those topics and levels."""
+    """The first `filters.limit` tasks with the topics and levels of the filters."""
     from itertools import islice
 
     topics, levels = filters.topic, filters.level
@@ -243,4 +243,4 @@ def _counted(tasks: "Iterable[Task]", source: str, log: Log) -> "Iterator[Task]"
             say(f"{number} tasks")
     if not number:
         why = "every row was left out" if log.count else "it is empty, or a filter leaves nothing"
-        raise UserError(f"no task came through from {source!r}: {why}")
+        raise UserError(f"no task is left from {source!r}: {why}")

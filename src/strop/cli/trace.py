@@ -1,4 +1,4 @@
-"""`strop trace`: the path of one task from its source to the loss, with its record at each stop."""
+"""`strop trace`: follows one task from its source to the loss, and prints its record at each stop."""
 
 import sys
 import tempfile
@@ -26,11 +26,11 @@ _STOPS = {
     "policies": "policies/",
     **dict.fromkeys(("training/logps.py", "training/ways.py"), "training/logps.py and ways.py"),
 }
-"""Rooms and files that are one stop."""
+"""Packages and files that count as one stop."""
 _TRIALS = {("policies/proof.py", "decoder_of"), ("training/logps.py", "update_of")}
-"""Functions that try the model on their own texts, which do not belong to the item."""
+"""Functions that try the model on texts of their own, which do not belong to the traced item."""
 _SKIPPED = ("core", "cli", "config")
-"""Rooms that are not stops: records are the item itself."""
+"""Packages that are not stops: records are the item itself."""
 _WIDTH = 96
 
 
@@ -59,7 +59,7 @@ def trace(
 
 
 def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
-    """The lines of `strop trace` for the first task whose id begins so. Raises UserError if there is none."""
+    """The lines of `strop trace` for the first task whose id begins with `start`. Raises UserError if there is none."""
     from strop.tasks.task_sets import each, task_sets
     from strop.training.caller_overrides import Overrides
     from strop.training.run import train
@@ -102,18 +102,18 @@ def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
 
 
 def _silent(_: object) -> None:
-    """Says nothing."""
+    """Discards a message."""
 
 
 @dataclass
 class ItemTrace:
-    """Records, in a context, which of Strop's files get the task of that id, or its results, and in what form.
+    """Context manager that records which of Strop's files get a task or its results, and in what form.
 
-    A file counts where a function of it takes or returns a record of the item, a list of them, or its advantages.
+    A file counts if one of its functions takes or returns a record of the item, a list of them, or its advantages.
 
     start  the task's id, or its beginning
     path   (file, form, function, the record as text), the first of each form in a file, in order of time
-    lost   whether the loss was reached, after which nothing is recorded
+    lost   whether the loss was reached; nothing is recorded after it
     """
 
     start: str
@@ -133,7 +133,7 @@ class ItemTrace:
         threading.setprofile(None)
 
     def lines(self) -> Iterator[str]:
-        """Each stop with the forms of the item there; each form's first record is shown where it appeared."""
+        """Each stop with the forms of the item there, and each form's first record where it appeared."""
         numbers: dict[str, int] = {}
         told: set[str] = set()
         at = ""
@@ -179,7 +179,7 @@ class ItemTrace:
                 self.path.append((stop, kind, code.co_qualname, text))
 
     def _records(self, value: Any, depth: int) -> Iterator[tuple[str, str]]:
-        """(kind, text) of the item's parts in a value."""
+        """(kind, text) of each part of the item in a value."""
         told = self._kinds.get(type(value))
         if told is not None:
             yield from told(value, self.start)
@@ -192,7 +192,7 @@ Told = Callable[[Any, str], Iterator[tuple[str, str]]]
 
 
 def _kinds() -> dict[type, Told]:
-    """The text of each record on the path."""
+    """{record class: function that describes a record of it}."""
     from strop.algorithms.losses import Tokens
     from strop.policies.decode_batch import DecodedRow
     from strop_verify.core.play import Done, Opening

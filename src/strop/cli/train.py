@@ -1,4 +1,4 @@
-"""`strop train`: GRPO from a recipe, with an evaluation before and after; also resumes a stopped run."""
+"""`strop train`: runs GRPO from a recipe, with an evaluation before and after; also resumes a stopped run."""
 
 import os
 import shlex
@@ -48,7 +48,7 @@ def train(
             raise UserError(f"--resume uses the recipe in the run folder; leave out {others}")
         if (resume / "online.json").is_file():
             raise UserError(
-                f"{resume} is a run of an older Strop, whose rounds ended otherwise; begin anew from what it serves: "
+                f"{resume} is a run of an older Strop with incompatible rounds; start a new one from what it serves: "
                 f"strop online RECIPE model.name={resume}/served"
             )
         _run(resume, None, plain, words)
@@ -64,7 +64,7 @@ def train(
         print(dump_recipe(resolved), end="")
         return
     if resolved.reward_model.pairs is not None:
-        raise UserError(f"reward_model.pairs is set, so this is for: strop train-reward {shlex.join(words)}")
+        raise UserError(f"reward_model.pairs is set, so use: strop train-reward {shlex.join(words)}")
     if dry_run:
         _check(resolved)
         return
@@ -118,7 +118,7 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
         settings, _ = changed_recipe(folder, changes, 0)
     else:
         settings = recipe
-    with suppress(ValueError):  # not in the main thread, as in a notebook's server
+    with suppress(ValueError):  # not the main thread, as in a notebook's server
         signal.signal(signal.SIGUSR2, lambda *_: None)  # there is nothing to save before the model is loaded
     main = os.environ.get("RANK", "0") == "0"
     with (
@@ -161,7 +161,7 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
 
 def _how_to_resume(folder: Path) -> str:
     if not (folder / "recipe.yaml").is_file():
-        return "nothing was done yet, so there is nothing to resume"
+        return "no step is done yet, so there is nothing to resume"
     return f"resume with: strop train --resume {shlex.quote(str(folder))}"
 
 

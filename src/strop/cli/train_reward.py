@@ -1,4 +1,4 @@
-"""`strop train-reward`: a reward model from preferences, and its report card."""
+"""`strop train-reward`: trains a reward model on preferences and prints its report card."""
 
 from strop.cli.options import Plain, Recipes, recipe_of
 
@@ -10,7 +10,7 @@ def train_reward(
     """Learn to score answers from preferences (strop build preferences), then report how far the scores can be
     trusted.
 
-    The report card, on held-out tasks, is printed and kept as card.json in the run folder. Use the model as the reward
+    The report card, on held-out tasks, is printed and saved as card.json in the run folder. Use the model as the reward
     model:RUN. See docs/rewards.md.
     """
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""The verdicts of an unfinished `strop verify`, kept beside its output. Imported when the command runs."""
+"""Keeps the verdicts of an unfinished `strop verify` next to its output. Imported when the command runs."""
 
 import hashlib
 import os
@@ -19,12 +19,12 @@ from strop_verify.core.verdict import Outcome, Verdict
 class VerdictLog:
     """The verdicts of one output, appended to OUTPUT.journal until the output is written whole.
 
-    What an earlier process kept counts for the same answer to the same task under the same settings, whatever its
+    A verdict of an earlier process counts for the same answer to the same task under the same settings, whatever its
     position. A context manager. Outputs that are not regular files, such as pipes, have no journal.
 
     earlier  verdicts taken from an earlier process
-    cause    why the first answer that could not be verified was not
-    beside   tasks passed only in one process with their tests
+    cause    why the first unverified answer could not be verified
+    beside   tasks that passed only in one process with their tests
     """
 
     def __init__(self, output: Path, settings: Mapping[str, Any]) -> None:
@@ -59,7 +59,7 @@ class VerdictLog:
         self._closing.close()
 
     def missing(self, answers: Iterable[tuple[Task, str]]) -> Iterator[tuple[str, Task, str]]:
-        """(key, task, code) of the answers that have no verdict yet; all of them are in the output."""
+        """(key, task, code) of the answers that have no verdict yet; the output will hold all answers."""
         for task, code in answers:
             if task.id not in self._tasks:
                 self._tasks[task.id] = _digest(task.model_dump())
@@ -82,7 +82,7 @@ class VerdictLog:
         self._kept[key] = self._file.append(line), verdict.outcome
 
     def finish(self) -> Counter[str]:
-        """Writes the output in the order of the answers and removes the journal. Returns how many there are of each
+        """Writes the output in the order of the answers and removes the journal. Returns the number of answers per
         outcome.
         """
         with files.atomic(self._output) as file:
@@ -95,12 +95,12 @@ class VerdictLog:
 
     @property
     def remedy(self) -> str:
-        """The hint how to resume after an interrupt; "" if nothing is kept."""
+        """The hint on how to resume after an interrupt; "" if nothing is kept."""
         if self._path.parent != self._output.parent or not self._kept:
             return ""
         return f"{len(self._kept)} verdicts are kept in {self._path}; the same command resumes with them"
 
 
 def _digest(*values: Any) -> str:
-    """A hash that is the same in each process for the same values."""
+    """A hash that is the same in every process for the same values."""
     return hashlib.sha256(repr(values).encode("utf-8", "surrogatepass")).hexdigest()[:24]

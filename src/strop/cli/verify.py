@@ -1,4 +1,4 @@
-"""`strop verify`: verdicts on answers from any source, by the same code as in training."""
+"""`strop verify`: judges answers from any source, with the same code as in training."""
 
 import time
 from collections import Counter
@@ -36,7 +36,7 @@ MAX_ERROR_RATE = 0.05
 
 @dataclass(frozen=True)
 class VerifierOptions:
-    """Where and within which limits answers are judged."""
+    """Options for where answers are judged, and within which limits."""
 
     workers: Workers = None
     cpu_seconds: CpuSeconds = None
@@ -44,7 +44,7 @@ class VerifierOptions:
     memory_mb: MemoryMb = None
     jail: Jail = "auto"
     root: Annotated[
-        str, Option(help="image of terminal tasks that bring none, as `sandbox.root`", metavar="oci:PLACE")
+        str, Option(help="image for terminal tasks without their own, as `sandbox.root`", metavar="oci:PLACE")
     ] = ""
     allow_unsafe: AllowUnsafe = False
     rust_verdict: Annotated[
@@ -53,7 +53,7 @@ class VerifierOptions:
     rust_vendor: RustVendor = None
     trust: Annotated[
         Literal["value", "typed", "same-process"] | None,
-        Option(help="least trust of a pass, as `sandbox.trust` in a recipe; one with less is failed"),
+        Option(help="minimum trust of a pass, as `sandbox.trust` in a recipe; a pass with less fails"),
     ] = None
     url: Annotated[
         str | None, Option(help="a `strop serve-verifier` to use instead of this machine", metavar="URL")
@@ -66,7 +66,7 @@ class VerifierOptions:
     ] = None
 
     def open(self) -> "OpenVerifier":
-        """The verifier here, at `url` or on `ray`; a server's limits apply unless some are given here. Raises
+        """Opens the verifier here, at `url` or on `ray`; a server's limits apply unless some are given here. Raises
         UserError.
         """
         from strop_verify.verification import open_on_ray, open_remote, open_verifier
@@ -74,7 +74,7 @@ class VerifierOptions:
 
         limits = limits_of(self.cpu_seconds, self.memory_mb, self.wall_seconds)
         if self.url and self.ray:
-            raise UserError("--url and --ray both say who judges; give one of them")
+            raise UserError("--url and --ray both choose a verifier; give one of them")
         if self.url:
             if self.rust_vendor:
                 raise UserError(
@@ -170,7 +170,7 @@ def _summarise(outcomes: Counter[str], log: "VerdictLog", seconds: float) -> Non
     print(f"{count} answers verified in {seconds:.1f} s{before}: {parts}")
     if log.beside:
         say(
-            f"{len(log.beside)} tasks were passed only in one process with their tests (trust same-process, "
+            f"{len(log.beside)} tasks passed only in one process with their tests (trust same-process, "
             f"docs/verification.md), such as {next(iter(log.beside))}"
         )
     if log.cause:

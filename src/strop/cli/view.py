@@ -1,4 +1,4 @@
-"""`strop view`: runs in the browser, live."""
+"""`strop view`: shows runs in the browser, live."""
 
 import sys
 from pathlib import Path
@@ -41,5 +41,5 @@ def view(
 
         try:
             app.server(socket, ready).run()
-        except KeyboardInterrupt:  # the usual end
+        except KeyboardInterrupt:  # the usual way to stop it
             print(file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Every key of a recipe in words: name, type, unit, default, allowed values and meaning, from the schema."""
+"""Describes every recipe key, from the schema: name, type, unit, default, allowed values and meaning."""
 
 from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
@@ -34,10 +34,10 @@ UNITS = {
     "batch": "suggestions", "minutes": "min", "nodes": "nodes", "server_gpus": "GPUs", "servers": "servers",
     "verifier_cpus": "cores", "verifiers": "nodes",
 }  # fmt: skip
-"""By the last part of a key, what its number counts; "" for a plain number."""
+"""Unit of a key's number, by the last part of the key; "" for a plain number."""
 
 _ENDINGS = {"seconds": "s", "mb": "MiB", "gib": "GiB", "tokens": "tokens", "steps": "steps"}
-"""The same by a key's last word."""
+"""Unit by the last word of a key."""
 
 _WORDS = {int: "whole number", float: "number", bool: "true or false", str: "text"}
 _BOUNDS = {
@@ -59,7 +59,7 @@ class Key(NamedTuple):
     """Such as "at least 0, below 1"."""
     text: str
     only: str = ""
-    """Such as "policy.engine vllm", where the key is there only for that."""
+    """The forms that have the key, such as "policy.engine vllm"; "" if all do."""
     section: bool = False
     """Whether it holds other keys."""
 
@@ -73,16 +73,16 @@ class Key(NamedTuple):
 
 
 def keys() -> Iterator[Key]:
-    """Every key that a recipe can have, sections before what they hold."""
+    """Every key that a recipe can have, each section before its contents."""
     for key in _of_section("", Recipe):
         yield key
         if key.section and (names := preset_names(key.name)):
-            text = f"Where the section starts from; its other keys go on top. {_presets(key.name, names)}"
+            text = f"Preset to start from; the section's other keys override it. {_presets(key.name, names)}"
             yield Key(f"{key.name}.preset", f"one of {', '.join(names)}", "", "none", "", text)
 
 
 def _presets(section: str, names: Sequence[str]) -> str:
-    """What the comment at the head of each preset says."""
+    """Each preset with the comment at its top."""
     said = {}
     for name in names:
         lines = (PRESETS / section / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
@@ -93,7 +93,7 @@ def _presets(section: str, names: Sequence[str]) -> str:
 
 
 def explain(word: str) -> list[Key]:
-    """The keys with that name or last part; a section comes with its keys. Raises UserError."""
+    """The keys with that name or last part; a section brings its keys along. Raises UserError if there are none."""
     wanted = ".".join("[]" if part.isdecimal() else part for part in word.split(".")).replace(".[]", "[]")
     known = list(keys())
     found = [key for key in known if key.name == wanted]
@@ -148,7 +148,7 @@ def _of_union(place: str, union: Union) -> Iterator[Key]:
     )
     default = "by grpo.max_staleness and grpo.older" if place == "grpo.correction" else union.default
     own = ", another package's, or file.py:Name" if "file.py:Name" in union.classes else ""
-    yield Key(name, f"one of {', '.join(classes)}{own}", "", default, "", f"Which of them. {described}")
+    yield Key(name, f"one of {', '.join(classes)}{own}", "", default, "", f"Selects the form. {described}")
     kinds: dict[Key, list[str]] = {}
     for kind, inner in classes.items():
         for key in _of_section(f"{place}.", inner, skip=(union.key,)):
@@ -191,7 +191,7 @@ def _plural(kind: str) -> str:
 
 
 def bounds_of(metadata: Sequence[Any]) -> Iterator[str]:
-    """What a field's constraints say, such as "at least 0"."""
+    """A field's constraints in words, such as "at least 0"."""
     for one in metadata:
         for kind, (word, name) in _BOUNDS.items():
             if isinstance(one, kind):
@@ -202,7 +202,7 @@ def bounds_of(metadata: Sequence[Any]) -> Iterator[str]:
 
 
 def value_text(value: Any) -> str:
-    """A value as YAML has it."""
+    """A value as written in YAML."""
     if value is PydanticUndefined:
         return "must be given"
     if value is None or isinstance(value, bool):

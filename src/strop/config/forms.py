@@ -1,4 +1,4 @@
-"""The forms that a section of a recipe can have, those that packages add among them; one key of it says which."""
+"""The forms that a recipe section can have, including those that packages add; one of its keys selects the form."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, get_args
@@ -10,13 +10,13 @@ from strop_verify.core.registry import added
 from strop_verify.core.section import Section
 
 ADDED_TAG = "another package's"
-"""What pydantic calls a form that is none of the built-in ones; no form has that name."""
+"""pydantic's tag for every form that is not built in; no form has that name."""
 
 S = TypeVar("S", bound=Section)
 
 
 def by_key(union: object, key: str = "type") -> dict[str, type[Any]]:
-    """The section classes of a union, by what `key` says in each."""
+    """The section classes of a union, by their value of `key`."""
     return {section.model_fields[key].default: section for section in get_args(union)}
 
 
@@ -26,7 +26,7 @@ class Forms(Mapping[str, type[S]]):
     def __init__(
         self, group: str, builtin: object, other: type[S], *, key: str = "type", files: bool = True
     ) -> None:
-        """`group` is that of the entry points, `builtin` a union of sections; `files`: any file.py:Name is a form."""
+        """`group`: of entry points; `builtin`: a union of sections; `files`: whether any file.py:Name is a form."""
         self._group, self._key, self._files = group, key, files
         self.builtin: Mapping[str, type[S]] = by_key(builtin, key)
         self.other = other
@@ -43,14 +43,14 @@ class Forms(Mapping[str, type[S]]):
         return len(list(iter(self)))
 
     def tag(self, value: Any) -> str | None:
-        """What pydantic calls the form of a section, or of its data."""
+        """pydantic's tag for the form of a section, or of its data."""
         name = value.get(self._key) if isinstance(value, dict) else getattr(value, self._key, None)
         if name is None:
             return None
         return ADDED_TAG if self.get(str(name)) is self.other else str(name)
 
     def schema(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """pydantic's schema of a section that has one of the forms."""
+        """The pydantic schema of a section with one of these forms."""
         forms = {**self.builtin, ADDED_TAG: self.other}
         choices = {tag: handler.generate_schema(section) for tag, section in forms.items()}
         return core_schema.tagged_union_schema(choices, self.tag)

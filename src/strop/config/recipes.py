@@ -18,7 +18,7 @@ from strop_verify.core.section import Path as Place
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 GENERATED = ("openenv", "tool-worlds", "verifiers", "hub")
-"""Prefixes of task sources that no path follows, besides those that packages add."""
+"""Prefixes of task sources that are not followed by a path; packages may add others."""
 _FILES = (".yaml", ".yml")
 _DATA = re.compile(r".+\.(jsonl|ndjson|csv|parquet)(\.gz|\.zst)?")
 _KEY = re.compile(r"[a-z_]+(\.[a-z_]+)+")
@@ -26,7 +26,7 @@ _FACT = re.compile(r"# (What|Needs|Time|Result|Measured|Controls): (.+)")
 
 
 def recipe_names(kind: str = "") -> list[str]:
-    """The names of the packaged recipes, or of those in the folder `kind`: "rubrics", "curate"."""
+    """The names of the packaged recipes, or of those in the folder `kind`, such as "rubrics" or "curate"."""
     return sorted(path.stem for path in (RECIPES / kind).glob("*.yaml"))
 
 
@@ -58,7 +58,7 @@ def find_recipe(word: str | Path, kind: str = "") -> Path:
 
 def facts_of(path: Path) -> dict[str, str]:
     """The head of a recipe: `# What: ...`, then `Needs`, `Time`, `Result`, `Measured` (yes or no) and, if measured,
-    `Controls`: what else was trained for as long, if anything."""
+    `Controls`: what else was trained for the same time, if anything."""
     found: dict[str, str] = {}
     with path.open(encoding="utf-8") as lines:
         for line in lines:
@@ -99,13 +99,13 @@ def _joined(text: str, base: Path) -> str:
 
 
 def _file(text: str, base: Path) -> str:
-    """A file; other bare words stay as they are, such as names of packaged templates."""
+    """A file; leaves other bare words unchanged, such as names of packaged templates."""
     is_path = "." in text or "/" in text or os.path.exists(base / text)
     return _joined(text, base) if is_path else text
 
 
 def _model(text: str, base: Path) -> str:
-    """A folder or a GGUF file if it exists or the word can be nothing else; otherwise a Hub id or a package's name."""
+    """A folder or GGUF file if it exists or nothing else is possible; otherwise a Hub id or a package's name."""
     is_path = text.startswith((".", "~")) or text.endswith(".gguf") or os.path.isdir(base / text)
     return _joined(text, base) if is_path else text
 

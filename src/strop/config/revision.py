@@ -1,4 +1,4 @@
-"""The code that ran: git revision of the project, versions of the packages that affect results."""
+"""Records which code ran: git revision of the project, versions of the packages that affect results."""
 
 import platform
 from functools import partial

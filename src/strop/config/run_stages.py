@@ -18,14 +18,14 @@ class RunStage:
     """One stage. Steps and updates are counted from the start of the run."""
 
     number: int
-    """From 1."""
+    """The stage's number, from 1."""
     recipe: Recipe
     """The recipe with the stage's changes."""
     steps_before: int
     last_step: int
     updates_before: int
     warmup_updates: int
-    """Updates of the whole run while the learning rate rises."""
+    """Updates of the whole run during which the learning rate rises."""
     all_updates: int
     """Updates of the whole run."""
     changes: str = ""
@@ -42,7 +42,7 @@ class RunStage:
         return f"checkpoint-{self.last_update}"
 
     def step_of(self, update: int) -> tuple[int, int]:
-        """(whole steps done after `update` updates, updates done of the next step)."""
+        """(whole steps done after `update` updates, updates done in the next step)."""
         steps, rest = divmod(update - self.updates_before, self.recipe.grpo.updates_per_step)
         return self.steps_before + steps, rest
 
@@ -52,7 +52,7 @@ class RunStage:
         return rest == 0 and (step % self.recipe.run.save_every == 0 or step == self.last_step)
 
     def __str__(self) -> str:
-        changes = self.changes or "as the recipe has it"
+        changes = self.changes or "as in the recipe"
         return f"stage {self.number}, steps {self.steps_before + 1} to {self.last_step}: {changes}"
 
 
@@ -86,7 +86,7 @@ def stages_of(recipe: Recipe) -> list[RunStage]:
 
 
 def stage_at(stages: Sequence[RunStage], update: int) -> RunStage:
-    """The stage that continues after `update` updates; the last one when all are done."""
+    """The stage to continue after `update` updates; the last one when all are done."""
     return next((stage for stage in stages if update < stage.last_update), stages[-1])
 
 

@@ -1,4 +1,4 @@
-"""The recipe: one experiment, complete. Start here to see what can be set.
+"""The recipe: one complete experiment. Start here to see what can be set.
 
 Each section is a small class: `run`, `evaluation` and `limits` below, the others in model.py, tasks.py and
 training.py. The defaults are meant for a GPU node; demo sets what a laptop needs.
@@ -49,7 +49,7 @@ class CommitConfig(Section):
     """The run's own branch; null: the run's name."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Raises ValueError for a password, which would be committed, or an option of git."""
+        """Rejects a password, which would be committed, and a git option."""
         if self.remote is not None and re.search(r"://[^/@]*:[^/@]*@", self.remote):
             what = "holds a password, which would be committed too; leave it to git's credential helper"
             yield "remote", what
@@ -67,7 +67,7 @@ class RunConfig(Section):
     save_every: int = Field(default=20, ge=1)
     """Steps between checkpoints; the last step is always saved."""
     keep_checkpoints: int = Field(default=2, ge=1)
-    """Newest checkpoints to keep."""
+    """Number of newest checkpoints to keep."""
     keep_optimizer: bool = False
     """Keep the optimiser's state in the checkpoints of a finished run: twice the model's size or more. Without it an
     extended run continues from its weights with a new optimiser."""
@@ -80,7 +80,7 @@ class RunConfig(Section):
 
     @property
     def folder(self) -> Path:
-        """The run folder."""
+        """The run folder: `dir`, or runs/NAME."""
         return Path(self.dir) if self.dir is not None else Path("runs") / self.name
 
 
@@ -117,7 +117,7 @@ class ExtraEvaluation(Section):
     k: list[int] = Field(default=[1], min_length=1)
     """Which pass@k to report."""
     greedy: bool = True
-    """Also one greedy answer per task."""
+    """Also sample one greedy answer per task."""
     limit: int | None = Field(default=None, ge=1)
     """At most this many tasks, chosen by content hash; null takes all."""
     window: WindowConfig = WindowConfig()
@@ -128,7 +128,7 @@ class ExtraEvaluation(Section):
     """Longest completion in tokens; null takes sampling.max_tokens."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """pass@k needs k samples."""
+        """Checks that each pass@k has k samples."""
         yield from _check_samples(self.k, self.samples, self.greedy)
 
 
@@ -147,16 +147,16 @@ class EvaluationConfig(Section):
     k: list[int] = Field(default=[1, 8], min_length=1)
     """Which pass@k to report; each at most `samples`."""
     greedy: bool = True
-    """Also one greedy answer per task."""
+    """Also sample one greedy answer per task."""
     room: int = Field(default=1, ge=1)
     """Above 1: a control for `greedy`. The initial model also answers greedily with this many times
-    sampling.max_tokens, and the trained model is compared with it: what was learned besides finishing in time."""
+    sampling.max_tokens, and the trained model is compared with it, to show what it learned besides stopping in time."""
     resampled: bool | None = None
-    """Compare plays with the same model's answers in one turn, until they have as many sampled tokens. null: where the
+    """Compare plays with single-turn answers of the same model, sampled until they use as many tokens. null: where the
     environment has this control (feedback)."""
     controls: list[Literal["ssd", "rft", "warm"]] = Field(default=[])
-    """Trained after the run from the same start, on the same tasks, with the same compute, and compared with it:
-    ssd, on the model's own answers; rft, on those that passed; warm, on the references."""
+    """Controls to train after the run from the same start, on the same tasks, with the same compute, and to compare
+    with it: ssd, on the model's own answers; rft, on those that passed; warm, on the references."""
     limit: int | None = Field(default=None, ge=1)
     """At most this many held-out tasks, chosen by content hash; null takes all."""
     window: WindowConfig = WindowConfig()
@@ -175,7 +175,7 @@ class EvaluationConfig(Section):
     """Confidence level of the intervals."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Checks k <= samples for each pass@k, names of extra sets, and what controls need."""
+        """Checks k <= samples for each pass@k, the names of extra sets, and the requirements of controls."""
         yield from _check_samples(self.k, self.samples, self.greedy)
         if self.room > 1 and not (self.greedy and self.after and self.before in (True, "last")):
             yield (
@@ -191,7 +191,7 @@ class EvaluationConfig(Section):
 
 
 class LimitsConfig(Section):
-    """When a run gives up."""
+    """Conditions that stop a run."""
 
     max_error_rate: float = Field(default=0.05, ge=0, le=1)
     """Share of verdicts with outcome *error* (the grader's failure) above which the run stops with the cause."""
@@ -208,19 +208,19 @@ TaskSets = Annotated[
 
 
 class Recipe(Section):
-    """One experiment."""
+    """One experiment with all its settings."""
 
     seed: int = Field(default=0, ge=0, lt=2**63)
     """Every random choice comes from (seed, step, task id, rollout index)."""
     run: RunConfig = RunConfig()
-    """The run folder."""
+    """The run folder and its contents."""
     model: ModelConfig = ModelConfig()
     """The model to train."""
     policy: PolicyConfig = TransformersPolicyConfig()
     """The engine that samples."""
     feed: Literal["tasks", "edit-events"] = "tasks"
     """Where a step's answers come from: plays of the tasks, or events of served edit suggestions, for `strop
-    online`, which sets everything that belongs to it."""
+    online`, which sets all keys that this needs."""
     tasks: TaskSets = TasksConfig()
     """The tasks: one set, or a list of named sets to train on in one run."""
     rewards: list[RewardConfig] = Field(default=[RewardConfig(name="passed")], min_length=1)
@@ -242,15 +242,15 @@ class Recipe(Section):
     online: OnlineConfig = OnlineConfig()
     """One round of feed `edit-events`."""
     evaluation: EvaluationConfig = EvaluationConfig()
-    """Evaluation before and after."""
+    """Evaluation on held-out tasks before, during and after training."""
     sandbox: SandboxConfig = SandboxConfig()
-    """Limits of one verdict."""
+    """The jail and the limits of one verdict."""
     verifier: VerifierConfig = LocalVerifierConfig()
     """Who judges answers, and where."""
     limits: LimitsConfig = LimitsConfig()
-    """When the run gives up."""
+    """Conditions that stop the run."""
     launch: LaunchConfig = LaunchConfig()
-    """The processes of the run."""
+    """The processes of the run, and how they hold the model."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Checks that sections fit together, in every stage."""
@@ -285,13 +285,13 @@ class Recipe(Section):
 
     @property
     def sends_adapters(self) -> bool:
-        """Whether updates send vLLM servers adapters alone."""
+        """Whether updates send only adapters to vLLM servers."""
         sharded = self.launch.engine == "zero3" or self.model.quantization is not None
         possible = self.model.lora.rank and not self.sft.warm_start and not sharded
         return self.policy.sends_adapters(bool(possible))
 
     def at_stage(self, number: int) -> "Recipe":
-        """The recipe as stage `number`, from 0, changes it, without `stages`. Raises ValidationError."""
+        """The recipe with the changes of stage `number` (from 0), without `stages`. Raises ValidationError."""
         data = self.model_dump(by_alias=True)
         for section, values in self.stages[number].changes().items():
             data[section] = laid_over(data[section], values)
@@ -309,7 +309,7 @@ def _faults_of_stage(recipe: Recipe, number: int) -> Iterator[Complaint]:
 
 
 def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
-    """Checks that an answer fits into the engine, and the temperature of a teacher on a server."""
+    """Checks that an answer fits into the engine, and that a teacher on a server gets its temperature."""
     teacher, temperature = recipe.grpo.teacher, recipe.sampling.temperature
     if teacher and teacher.url and temperature != 1:
         yield (
@@ -323,12 +323,12 @@ def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
             f"{longest} leaves no room for a prompt next to sampling.max_tokens ({recipe.sampling.max_tokens})",
         )
     if recipe.policy.sleeps and recipe.grpo.max_staleness:
-        why = f"samples nothing during the update, as grpo.max_staleness={recipe.grpo.max_staleness} asks"
+        why = f"samples nothing during the update, but grpo.max_staleness={recipe.grpo.max_staleness} needs that"
         yield "policy.sleep", f"{why}; set it to false, or grpo.max_staleness=0"
     if recipe.policy.sends_adapters(False):
         if not recipe.model.lora.rank or recipe.sft.warm_start:
             remedy = "set model.lora.rank above 0 and sft.warm_start=false, or use files"
-            yield "policy.sync", f"adapter sends LoRA adapters alone: {remedy}"
+            yield "policy.sync", f"adapter sends only LoRA adapters: {remedy}"
         if recipe.launch.engine == "zero3":
             yield (
                 "policy.sync",
@@ -337,7 +337,7 @@ def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
 
 
 def _edit_event_faults(recipe: Recipe) -> Iterator[Complaint]:
-    """One answer per context, each with a reward of its own; a round ends with what is served."""
+    """Checks that each context has one answer with its own reward, and that each round saves what is served."""
     grpo = recipe.grpo
     settings = {
         "grpo.advantage": (grpo.advantage.type, "running-baseline"),
@@ -353,7 +353,7 @@ def _edit_event_faults(recipe: Recipe) -> Iterator[Complaint]:
 
 
 def _process_faults(recipe: Recipe) -> Iterator[Complaint]:
-    """Process rewards by statement need single-turn plays."""
+    """Checks that process rewards by statement have single-turn plays."""
     advantage = recipe.grpo.advantage
     if isinstance(advantage, ProcessAdvantage) and advantage.steps == "statement":
         sets = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
@@ -379,7 +379,7 @@ def _sharding_faults(recipe: Recipe) -> Iterator[Complaint]:
     if recipe.evaluation.controls:
         yield (
             "evaluation.controls",
-            f"train the whole model in each process, of which launch.engine={engine} leaves it a part; use "
+            f"train the whole model in each process, but launch.engine={engine} shards it; use "
             "launch.engine=ddp or zero2",
         )
     if recipe.model.quantization and engine == "fsdp2":
@@ -390,6 +390,6 @@ def _sharding_faults(recipe: Recipe) -> Iterator[Complaint]:
     if recipe.sft.warm_start:
         yield (
             "sft.warm_start",
-            f"trains the whole model in each process, and launch.engine={engine} leaves it a part; warm up before, "
+            f"trains the whole model in each process, but launch.engine={engine} shards it; warm up before, "
             "with strop sft, or use launch.engine=ddp or zero2",
         )

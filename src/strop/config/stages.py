@@ -19,10 +19,10 @@ def _some_of(section: type[Section], place: str, names: str, **nested: type[Sect
         name: (inner, Field(default=inner(), description=f"Its {name}.")) for name, inner in nested.items()
     }
     for name in names.split():
-        field, told = section.model_fields[name], Field(description=f"In place of {place}.{name}.")
+        field, told = section.model_fields[name], Field(description=f"Replaces {place}.{name}.")
         kind: Any = field.annotation
         fields[name] = (Annotated[(kind | None, *field.metadata, told)], None)
-    doc = f"What a stage may change of `{place}`."
+    doc = f"Settings of `{place}` that a stage may change."
     return create_model(f"Stage{section.__name__}", __base__=Section, __doc__=doc, **fields)
 
 
@@ -54,7 +54,7 @@ class StageConfig(Section):
     """How this stage updates; the schedule still spans the whole run, with this learning rate as its peak."""
 
     def changes(self) -> dict[str, dict[str, Any]]:
-        """{section: {key: value}} of what the stage sets; a value may be a mapping of that kind again."""
+        """{section: {key: value}} of what the stage sets; a value may itself be such a mapping."""
         return _set(self.model_dump(include={"sampling", "grpo", "optim"}))
 
 
@@ -65,7 +65,7 @@ def _set(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def until_faults(stages: Sequence[StageConfig], steps: int) -> Iterator[Complaint]:
-    """What is wrong with the stages' last steps: they must rise, and end with the run's `steps`."""
+    """Mistakes in the stages' last steps, which must rise and end with the run's `steps`."""
     before = 0
     for number, stage in enumerate(stages):
         field, last = f"stages.{number}.until", number == len(stages) - 1
@@ -76,5 +76,5 @@ def until_faults(stages: Sequence[StageConfig], steps: int) -> Iterator[Complain
             yield field, f"{until} is not after the stage before, which ends at {before}"
         elif until > steps or (last and until < steps):
             what = f"{until}, but the run ends at optim.steps ({steps})"
-            yield field, f"{what}; change one of them, or take the stages out with stages=[]"
+            yield field, f"{what}; change one of them, or remove the stages with stages=[]"
         before = until or before

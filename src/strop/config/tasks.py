@@ -1,4 +1,4 @@
-"""Recipe sections `tasks` (one set, or a list of sets with a share, prompts, rewards and stop strings each), `rewards`,
+"""Recipe sections `tasks` (one set, or a list of sets, each with share, prompts, rewards and stop strings), `rewards`,
 `play`, `sandbox` and `verifier`: the tasks, how they are played, how answers are scored, run and judged.
 """
 
@@ -13,7 +13,7 @@ from strop_verify.core.section import Complaint, Section, day_fault
 
 
 class EnvironmentConfig(Section):
-    """How a task is played; a recipe may give only the type. Other keys are options of the environment."""
+    """How a task is played; the type alone is enough. Other keys are options of the environment."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -34,7 +34,7 @@ class EnvironmentConfig(Section):
 
 
 class TasksConfig(Section):
-    """The tasks, and how they are put to the model."""
+    """The tasks, and how they are presented to the model."""
 
     source: str = Field(default="python-functions", min_length=1)
     """Built in (python-functions, rust-functions, humaneval), jsonl:PATH, parquet:PATH, or hub:NAME (id, folder)."""
@@ -52,7 +52,7 @@ class TasksConfig(Section):
     """At most this many tasks, chosen by content hash before the split; null takes all."""
     max_tests: int | None = Field(default=None, ge=1)
     """Maximum number of tests for a training answer: the shown ones, then those with the longest inputs, in their
-    order; null takes all. Held-out tasks are always judged by all their tests."""
+    original order; null takes all. Held-out tasks are always judged by all their tests."""
     held_out_fraction: float = Field(default=0.2, ge=0, lt=1)
     """Share of tasks that is held out, chosen by content hash; tasks with a split keep it."""
     style: Literal["continue", "chat", "chat-prefilled"] = "chat"
@@ -70,11 +70,11 @@ class TasksConfig(Section):
     max_prompt_tokens: int = Field(default=1024, ge=1)
     """Longest prompt in tokens."""
     too_long: Literal["refuse", "leave-out"] = "refuse"
-    """What to do if a prompt is longer: stop before sampling and name the task, or leave such tasks out and count
-    them. Prompts of environments that need a set-up are not checked."""
+    """What to do if a prompt is longer: refuse stops before sampling and names the task; leave-out drops such tasks and
+    counts them. Prompts of environments that need a set-up are not checked."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Raises ValueError for a level outside 0 to 5."""
+        """Checks that levels are 0 to 5."""
         for level in self.levels:
             if not 0 <= level <= 5:
                 yield "levels", f"{level} is not a level; levels are 0 (unknown) to 5"
@@ -100,19 +100,19 @@ class WindowConfig(Section):
         return f"{self.from_ or '...'} to {self.to or '...'}"
 
     def complaints(self) -> Iterator[Complaint]:
-        """Raises ValueError unless both are days, in order."""
+        """Checks that both are dates, in order."""
         faults = {"from": day_fault(self.from_), "to": day_fault(self.to)}
         yield from ((field, fault) for field, fault in faults.items() if fault)
         if not any(faults.values()) and self.from_ and self.to and self.from_ > self.to:
-            yield "to", f"{self.to} lies before the first day, {self.from_}; exchange them"
+            yield "to", f"{self.to} lies before the first day, {self.from_}; swap them"
 
 
 class RewardConfig(Section):
     """One named, weighted part of the reward."""
 
     name: str = Field(min_length=1)
-    """Built-in reward, "file.py:function" for your own, "model:PATH" for one that `strop train-reward` has learned,
-    or another package's entry point in strop.rewards."""
+    """Built-in reward, "file.py:function" for your own, "model:PATH" for one trained by `strop train-reward`, or
+    another package's entry point in strop.rewards."""
     weight: float = 1.0
     """Weight in the rollout's reward, a weighted sum; 0 only logs the score, a negative weight penalises it."""
 
@@ -154,7 +154,7 @@ class TaskSetConfig(TasksConfig):
             yield "stop", "an empty string ends every completion at once; remove it"
 
     def weight_at(self, step: int) -> float:
-        """The set's weight in a training step, from 1."""
+        """The set's weight in a training step; steps start at 1."""
         points = self.schedule
         if not points:
             return self.weight
@@ -195,20 +195,20 @@ class StopsConfig(Section):
     """What happens to a play that ended without an answer, by reason.
 
     end: scored as no answer. mask: the same, but its tokens carry no loss. drop: not scored. feedback: the policy is
-    told what was wrong, and the play continues. A play that ended by a failure of the grader or jail is always
+    told what was wrong, and the play continues. A play that ended because the grader or jail failed is always
     dropped.
     """
 
     no_call: Told = "end"
-    """A turn called no tool where one had to be called."""
+    """A turn called no tool although one was required."""
     malformed: Told = "end"
-    """A turn could not be read."""
+    """A turn could not be parsed."""
     max_turns: Stop = "end"
     """The environment allows no more turns, or play.max_turns is reached."""
     context: Stop = "end"
     """The context has no room for another turn."""
     deadline: Stop = "drop"
-    """The play exceeded its time. Time depends on the machine, so anything but drop is at your own risk."""
+    """The play exceeded its time. Time depends on the machine, so use anything but drop at your own risk."""
 
 
 class FolderConfig(Section):
@@ -219,30 +219,30 @@ class FolderConfig(Section):
     file_mb: int = Field(default=16, ge=1)
     """Largest file, in MiB."""
     processes: int = Field(default=64, ge=1)
-    """Processes of a program."""
+    """Maximum processes of a program."""
     packages: list[str] = Field(default=[])
-    """Installed Python packages that its programs may import, such as numpy, beside pytest and what the task's project
-    imports."""
+    """Installed Python packages that its programs may import, such as numpy, besides pytest and the imports of the
+    task's project."""
     read: list[str] = Field(default=[])
     """Further paths that its programs may read, such as a toolchain's folder."""
 
 
 class PlayConfig(Section):
-    """Limits and order of plays. Single-turn tasks need none of it."""
+    """Limits and order of plays. Single-turn tasks need none of these."""
 
     order: Literal["deterministic", "as-ready"] = "deterministic"
-    """deterministic: results of tools are taken after a fixed number of decoding steps, so that on a CPU the same seeds
-    give the same bits whatever tools take. as-ready: as soon as they are there."""
+    """deterministic: tool results are taken after a fixed number of decoding steps, so that on a CPU the same seeds
+    give the same bits however long tools run. as-ready: as soon as they arrive."""
     patience: int = Field(default=16, ge=1)
-    """Decoding steps after which a result is taken in the order deterministic."""
+    """Decoding steps after which a result is taken with order deterministic."""
     at_once: int = Field(default=1024, ge=1)
     """Plays in flight at the same time."""
     max_turns: int = Field(default=10, ge=1)
-    """Maximum turns of a play, whatever its environment allows."""
+    """Maximum turns of a play, even if its environment allows more."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Maximum tokens of a play, prompts and answers; null: the model's context."""
     seconds: float | None = Field(default=None, gt=0)
-    """Wall seconds of a play from its first request on, sampling and tools; null: no limit."""
+    """Maximum wall seconds of a play from its first request on, with sampling and tools; null: no limit."""
     setups: int = Field(default=8, ge=1)
     """Environments to set up ahead of their plays."""
     setup_seconds: float = Field(default=120.0, gt=0)
@@ -250,7 +250,7 @@ class PlayConfig(Section):
     close_seconds: float = Field(default=30.0, gt=0)
     """Wall seconds to wait for an environment to close."""
     feedback: int = Field(default=3, ge=0)
-    """How often a play is told why its turn did not count, if a stop says feedback."""
+    """How many times a play is told why its turn did not count, if a stop says feedback."""
     folder: FolderConfig = FolderConfig()
     """Limits of a play's folder."""
     stops: StopsConfig = StopsConfig()

@@ -1,4 +1,4 @@
-"""Sections of a recipe with several forms: their place, the key that selects the form, and the classes."""
+"""Recipe sections with several forms: their place, the key that selects the form, and the classes."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,12 +11,12 @@ from strop_verify.verification.config import VERIFIERS
 
 
 class Union(NamedTuple):
-    """`key` selects one of `classes`; `default` if it is missing."""
+    """`key` selects one of `classes`; `default` applies if it is missing."""
 
     key: str
     default: str
     classes: Mapping[str, type[Section]]
-    """No classes for an environment, which checks its options itself."""
+    """Empty for an environment, which checks its options itself."""
 
 
 UNIONS: Mapping[Path, Union] = {
@@ -29,11 +29,11 @@ UNIONS: Mapping[Path, Union] = {
 }
 
 Kinds = Mapping[Path, str]
-"""The form that a recipe gives a section, by its place."""
+"""{place of a section: the form that a recipe gives it}."""
 DEFAULT_KINDS: Kinds = {path: union.default for path, union in UNIONS.items()}
 
 TASK_SET_TAGS = ("one", "several")
-"""What pydantic calls the two forms of `tasks`."""
+"""pydantic's tags for the two forms of `tasks`."""
 
 
 def kinds_of(data: Mapping[str, Any]) -> Kinds:
@@ -47,7 +47,7 @@ def kinds_of(data: Mapping[str, Any]) -> Kinds:
 
 
 def named_kinds(data: Mapping[str, Any]) -> Kinds:
-    """The same without defaults."""
+    """The forms that the data itself names, without defaults."""
     found: dict[Path, str] = {}
     for path, union in UNIONS.items():
         node: Any = data

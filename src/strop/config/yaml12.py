@@ -30,7 +30,7 @@ _CORE: list[tuple[str, re.Pattern[str], str]] = [
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a value comes from, and its text if it is a plain number (so that a text field can use it)."""
+    """Where a value comes from, and its text if it is a plain number, so that a text field can use it."""
 
     place: str
     """ "demo.yaml:12" or "command line: grpo.beta=0"."""
@@ -38,7 +38,7 @@ class Origin:
 
 
 class YamlFault(Exception):
-    """Not readable as a recipe; `line` counts from 1, 0 for the whole text."""
+    """The text is not readable as a recipe; `line` counts from 1, 0 means the whole text."""
 
     def __init__(self, line: int, what: str) -> None:
         self.line = line
@@ -167,7 +167,7 @@ def _build_mapping(
         if key in found:
             raise YamlFault(line, f"{'.'.join(map(str, (*path, key)))} occurs twice; keep one")
         found[key] = _build(value_node, (*path, key), on_value, above)
-        # Readers look at the key's line, even if its value starts further down.
+        # A message should point at the key's line, even if its value starts further down.
         on_value((*path, key), line, _number_text(value_node, found[key]))
     return found
 

@@ -105,7 +105,7 @@ class RequestLog:
 
     @property
     def asked(self) -> list[HeardRequest]:
-        """The requests for answers."""
+        """The requests that ask for an answer."""
         return [one for one in self.heard if one.path.startswith("POST")]
 
     def over(self, app: Any) -> Any:

@@ -29,7 +29,7 @@ class Unjudged:
         return future
 
     def close(self) -> None:
-        """Does nothing."""
+        """Does nothing: there is nothing to release."""
 
 
 def selector_for(name: str | None, task: Task, inputs: int) -> tuple[str, Selector]:
@@ -85,7 +85,7 @@ class ChosenAnswer:
         samples = self.candidates.samples
         mine = samples[self.index]
         rank = "first" if mine.logprob is None else "likeliest"
-        equal = f", the {rank} of {self.equals} equals" if self.equals > 1 else ""
+        equal = f", the {rank} of {self.equals} tied samples" if self.equals > 1 else ""
         yield f"sample {self.index + 1} of {len(samples)}, by {self.selector}{equal}"
         if mine.shown:
             solved = sum(all(one.shown) for one in samples)

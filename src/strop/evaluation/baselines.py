@@ -2,25 +2,25 @@
 
 Search tasks:
 words         what `strop search` answers: up to three files, each with its best one or two functions or classes
-words-first   the first of these files alone
+words-first   only the first of these files
 bm25-files    the whole file that BM25 ranks first for the request
 bm25-chunks   the CHUNKS pieces of CHUNK lines that BM25 ranks first
 grep          lines around those with the most distinct identifiers of the request, in the files with the most
 random        one piece of one file with the ending of a file that matters
 oracle        the places themselves: the best possible score
 
-BM25 (bm25s, Lucene's variant, k1 1.5, b .75) and the others index the identifiers in source files and the words that
-these are made of.
+BM25 (bm25s, Lucene's variant, k1 1.5, b .75) and the others index the identifiers in source files and the words in
+them.
 
 Next edits:
 repeat  the last change again, elsewhere in the window: if an edit replaced words, the same change in the nearest line
         that still has them; else silence
 silent  silence, which gains and loses nothing
-oracle  what the person did next
+oracle  the person's next edit
 
 Tool worlds:
 oracle  the calls of a known plan that change something
-random  RANDOM calls of any tools, with words of the request or names of the world as texts
+random  RANDOM calls of any tools, with words of the request or names in the world as text arguments
 empty   finish at once
 """
 
@@ -97,7 +97,7 @@ EDIT_BASELINES: Mapping[str, Callable[[NextEditCheck], str]] = {
     "silent": lambda check: "",
     "oracle": lambda check: answer_for(check.window, check.next),
 }
-"""By the word behind `scripted:`."""
+"""Baselines of next edits, by the NAME in `scripted:NAME`."""
 
 
 def _again(line: str, before: str, after: str) -> str:
@@ -117,7 +117,7 @@ def _changed(old: str, new: str) -> tuple[str, str]:
 
 
 RANDOM = 7
-"""Calls of an answer."""
+"""Number of calls in a random answer."""
 
 
 def known_calls(task: Task, r: Random) -> list[Call]:
@@ -156,11 +156,11 @@ WORLD_BASELINES: Mapping[str, Callable[[Task, Random], list[Call]]] = {
     "random": random_calls,
     "empty": lambda task, r: [],
 }
-"""By the word behind `scripted:`."""
+"""Baselines of tool worlds, by the NAME in `scripted:NAME`."""
 
 
 def bm25(task: Task, tree: SearchTree, seed: int, *, lines: int | None = None, most: int = 1) -> Ranges:
-    """The best pieces of `lines` lines by BM25, or whole files. Empty if no word of the request occurs."""
+    """The best pieces of `lines` lines by BM25, or whole files if None. Empty if no word of the request occurs."""
     index, chunks = _index(tree, lines)
     asked = [word for word in tokens(task.statement) if word in index.vocab_dict] if chunks else []
     if not asked:
@@ -170,7 +170,7 @@ def bm25(task: Task, tree: SearchTree, seed: int, *, lines: int | None = None, m
 
 
 def grep(task: Task, tree: SearchTree, seed: int) -> Ranges:
-    """Lines around those with the most different identifiers of the request, in the file with most of them."""
+    """Lines around those with the most distinct identifiers of the request, in the file with the most of them."""
     wanted = words(task.statement)[:10]
     looks = {word: re.compile(rf"\b{re.escape(word)}\b").search for word in wanted}
     held: dict[str, Counter[int]] = {}
@@ -215,9 +215,9 @@ BASELINES: Mapping[str, Baseline] = {
     "random": at_random,
     "oracle": lambda task, tree, seed: task.check.only(RetrievalCheck).truth,
 }
-"""By the word behind `scripted:`."""
+"""Baselines of search tasks, by the NAME in `scripted:NAME`."""
 NAMES = tuple(dict.fromkeys([*BASELINES, *EDIT_BASELINES, *WORLD_BASELINES]))
-"""The words behind `scripted:`."""
+"""The names of all baselines, for `scripted:NAME`."""
 
 
 def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Recipe:
@@ -277,7 +277,7 @@ _ANSWERS: Mapping[str, tuple[Container[str], type[Any], Callable[[Recipe, str, T
 
 
 def tokens(text: str) -> list[str]:
-    """Identifiers in lower case, and the words that they are made of."""
+    """Identifiers in lower case, and the words that they consist of."""
     found = []
     for name in _IDENTIFIER.findall(text):
         parts = [part.lower() for part in _PARTS.findall(name)]
@@ -286,7 +286,7 @@ def tokens(text: str) -> list[str]:
 
 
 def _index(tree: SearchTree, lines: int | None) -> tuple[Any, list[Chunk]]:
-    """BM25 over the pieces of a tree, kept with it."""
+    """BM25 over the pieces of a tree, cached with the tree."""
     kept: dict[int | None, tuple[Any, list[Chunk]]] = tree.__dict__.setdefault("bm25", {})
     if lines not in kept:
         bm25s = require("bm25s", package="bm25s", extra="search", purpose="the baseline BM25")

@@ -43,10 +43,10 @@ def svg(groups: Mapping[str, Sequence[Rate]], *, title: str, note: str) -> str:
 
 
 class CurvePanel(NamedTuple):
-    """One plot of curves."""
+    """One plot of several curves over a cost."""
 
     axis: str
-    """The cost axis."""
+    """Label of the cost axis."""
     curves: Mapping[str, Sequence[tuple[float, Estimate]]]
     """(cost, rate) of each point, in order, by name; all panels have the same names."""
 

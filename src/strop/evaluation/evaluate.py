@@ -33,12 +33,12 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 
 Play = Callable[[Sequence[Task], int, SamplingParams, str], Iterable[Rollout]]
-"""(tasks, answers a task, sampling, tag) -> rollouts in any order, each with its verdict. The tag distinguishes the
+"""(tasks, answers per task, sampling, tag) -> rollouts in any order, each with its verdict. The tag distinguishes the
 plays of one evaluation and enters the seeds: "sampled" and "greedy", "resampled.0", ..."""
 
 SeededPlay = Callable[..., Iterable[Rollout]]
-"""(tasks, answers a task, sampling, *, seed, tag) -> the same, as `rollouts.dispatcher.Dispatcher.play`. A rollout's
-randomness comes from (seed, tag, task id, index)."""
+"""(tasks, answers per task, sampling, *, seed, tag) -> the same, as in `rollouts.dispatcher.Dispatcher.play`. A
+rollout's randomness comes from (seed, tag, task id, index)."""
 
 Spent = Mapping[tuple[str, int], int]
 """Sampled tokens of plays by (task id, index)."""
@@ -60,8 +60,8 @@ def resampled(
     """The control of an evaluation, given the sampled tokens of its plays.
 
     Greedy plays are also resampled at `params`: a greedy answer would only repeat itself. Solved plays are not sampled
-    further. `see` gets each answer with the (task, index) of its play, index -1 for a greedy one; `show` the number of
-    tokens that are done, and of all. Raises nothing of its own.
+    further. `see` gets each answer with the (task, index) of its play, index -1 for a greedy one; `show` gets the
+    number of tokens done and in total. Raises no errors of its own.
     """
     left = {(task, index): tokens for (task, index), tokens in sampled.items()}
     left |= {(task, -1): tokens for (task, _), tokens in greedy.items()}
@@ -140,7 +140,7 @@ def evaluate(
     control: Play | None = None,
     on_control: Tell = lambda done, total: None,
 ) -> Evaluation:
-    """Plays every judged task `samples` times at `temperature`, and once greedily if asked.
+    """Plays every judged task `samples` times at `temperature`, and once greedily if requested.
 
     `contamination` goes into the result. `on_rollout` gets every rollout as it finishes, to record it or show
     progress. `control` plays the control at equal sampled tokens; `on_control` shows how many of them are done. Raises

@@ -1,8 +1,8 @@
 """The hacking curve of a run: reward and correctness over the policy's distance from its start.
 
-As in Gao et al. (arXiv 2210.10760): over the root of the KL divergence from the initial policy. Correctness is
-executed, hence exact: the share of a step's answers that passed. KL is per answer or play, nats per token times
-tokens, as the update estimates it, so `grpo.beta` must be above 0.
+As in Gao et al. (arXiv 2210.10760), the distance is the square root of the KL divergence from the initial policy.
+Correctness is exact, because answers are executed: the share of a step's answers that passed. KL is per answer or play,
+nats per token times tokens, as the update estimates it, so `grpo.beta` must be above 0.
 """
 
 from collections.abc import Iterable, Mapping
@@ -46,7 +46,7 @@ def hacking_curve(lines: Iterable[Mapping[str, Any]]) -> dict[str, list[float]] 
 
 
 def hacking_table(curve: Mapping[str, list[float]]) -> Table:
-    """Some of its steps, for a terminal."""
+    """A table of some of the curve's steps, for a terminal."""
     table = new_table("hacking curve", "step", "root of KL", "reward", "passed")
     count = len(curve["step"])
     for at in sorted({round(n * (count - 1) / (_ROWS - 1)) for n in range(_ROWS)}):
@@ -57,7 +57,7 @@ def hacking_table(curve: Mapping[str, list[float]]) -> Table:
 
 
 def write_hacking(path: Path, curve: Mapping[str, list[float]], *, title: str) -> None:
-    """Writes an SVG of both over the distance, the reward scaled from its lowest to its highest value."""
+    """Writes an SVG of both over the distance, with the reward scaled from its lowest to its highest value."""
     low, high = min(curve["proxy"]), max(curve["proxy"])
     scaled = [(value - low) / ((high - low) or 1.0) for value in curve["proxy"]]
 

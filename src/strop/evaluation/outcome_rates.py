@@ -1,8 +1,8 @@
 """The stages of an answer (build, lint, base, test, score), and whether it passed each of them.
 
 Build and lint are the verdict's stages; a stage that was never reached is not passed. Test is the whole verdict, so
-answers that were refused although their tests were green (unsafe code, tests that assert nothing) do not pass here
-either; the test rate is pass@1.
+answers that were refused although their tests passed (unsafe code, tests that assert nothing) do not pass here either;
+the test rate is pass@1.
 
 `base` exists for tasks that record how many of their first tests are the base set (`metadata["base_tests"]`): whether
 those passed, whatever happened in the extra tests after them. This gives HumanEval and HumanEval+ (EvalPlus, arXiv
@@ -26,10 +26,10 @@ SHARES = ("score", *HALVES, *NUMBERS)
 """Numbers that are not stages."""
 
 STAGES = ("build", "lint", "base", "test", *SHARES)
-"""In the order in which they run; numbers that are not stages come last."""
+"""Stages in the order in which they run; numbers that are not stages come last."""
 
 SIGNED = frozenset(name for name in NUMBERS if name.startswith(("saved", "utility")))
-"""Those that are not shares in [0, 1]."""
+"""Numbers that are not shares in [0, 1]."""
 
 PAIRS = "pairs"
 

@@ -65,10 +65,10 @@ def strop_behaves(given):
 
 
 class PublicRun(Record):
-    """One answer to one task."""
+    """Results of one answer to one task, without hidden tests."""
 
     key: str
-    """Of task, answer and number of inputs: `key_of`."""
+    """Identifies task, answer and number of inputs; see `key_of`."""
     shown: list[bool]
     """Which of the shown tests it passed; empty if the task shows none."""
     results: list[str | None]
@@ -83,7 +83,7 @@ class PublicRun(Record):
 
 
 def key_of(task: Task, answer: str, inputs: int) -> str:
-    """The key of a `PublicRun`."""
+    """The key of a `PublicRun`, a hash of these values."""
     return content_hash([task.id, answer, inputs])
 
 

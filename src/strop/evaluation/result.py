@@ -83,11 +83,11 @@ class Evaluation(Record):
     outcomes: dict[str, int]
     """Number of answers by outcome, sampled and greedy together."""
     tokens_mean: float
-    """Sampled tokens of an answer, over the sampled answers (over the greedy ones when there are no others)."""
+    """Mean sampled tokens of an answer, over the sampled answers (over the greedy ones if there are no others)."""
     truncated_rate: float
     """Share of the same answers that hit the token limit."""
     seconds: float
-    """Wall time."""
+    """Wall time of the evaluation."""
     cpu_seconds: float = 0.0
     """CPU time of this process, in which local models sample; 0 if not measured."""
     resamples: int = 10_000
@@ -97,7 +97,7 @@ class Evaluation(Record):
     controls: "dict[str, Evaluation]" = Field(default_factory=dict)
     """Its controls on the same tasks, by name: see `strop.evaluation.evaluate`."""
     by_turn: ByTurn | None = None
-    """None if no play had a judged answer before the last."""
+    """Results by turn; None if no play had a judged answer before the last."""
 
     @property
     def keys(self) -> list[str]:
@@ -181,7 +181,7 @@ class Evaluation(Record):
 
     @property
     def topics(self) -> list[str]:
-        """Topics of the tasks, sorted; empty when no task names one."""
+        """Topics of the tasks, sorted; empty if no task names one."""
         found = sorted({t.topic for t in self.counts})
         return [] if found == [""] else found
 
@@ -311,5 +311,5 @@ def compare(
 
 
 def paired_json(paired: dict[str, Difference]) -> dict[str, dict[str, float]]:
-    """{key: {delta, low, high}} as summary.json has it."""
+    """{key: {delta, low, high}} as in summary.json."""
     return {key: difference._asdict() for key, difference in paired.items()}

@@ -3,8 +3,8 @@ signals.
 
     within   AUC within a task: the chance that an answer that passed scores above one of its task that failed, ties
              1/2; mean over the tasks that have both
-    pooled   AUC over all answers: also measures how well tasks are told apart, which choosing among answers does not
-             need
+    pooled   AUC over all answers: also measures how well tasks are distinguished, which choosing among answers does
+             not need
     hard     pairs that both compile and differ by at most a tenth in length
     flips    share of pairs whose order changes when one of the two is augmented (`code.near.augmentations`)
     best of  the exact accuracy of the highest score among k samples, for every k, with its distance from the policy: KL
@@ -109,7 +109,7 @@ def auc(passed: Floats, failed: Floats) -> float:
 
 
 def pooled_auc(scores: Floats, passed: Flags, owner: Owners, *, confidence: float = 0.95) -> Estimate:
-    """The same over all answers, with an interval over the tasks that own them (`owner`, numbers from 0).
+    """The AUC over all answers, with an interval over the tasks that own them (`owner`, numbers from 0).
 
     Draws in which all answers passed or failed are left out.
     """
@@ -136,7 +136,7 @@ def pooled_auc(scores: Floats, passed: Flags, owner: Owners, *, confidence: floa
 
 
 def findings(card: Mapping[str, Any]) -> list[str]:
-    """Findings that a reader must not miss, one per line."""
+    """Warnings that a reader must not miss, one per line."""
     lines = []
     signals = card["signals"]
     low, high = signals[MODEL]["within"]["interval"]
@@ -167,7 +167,7 @@ def hacked(curve: Mapping[str, Sequence[float]], most: float = 0.01) -> bool:
 
 
 def show_card(card: Mapping[str, Any], *, title: str) -> None:
-    """Prints the card."""
+    """Prints the card as tables."""
     table = new_table(title, "AUC", "within a task", "pooled", "reward model minus it")
     for name, one in card["signals"].items():
         minus = one.get("model_minus")
@@ -188,7 +188,7 @@ def show_card(card: Mapping[str, Any], *, title: str) -> None:
         )
     show(table, flips, _best_table(card["best_of_n"]))
     seconds = card["seconds"]
-    print(f"seconds an answer: {seconds['score']:.4f} to score, {seconds['execution']:.4f} CPU to execute")
+    print(f"seconds per answer: {seconds['score']:.4f} to score, {seconds['execution']:.4f} CPU to execute")
     for line in card["findings"]:
         print(line)
 

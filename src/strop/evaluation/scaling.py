@@ -41,7 +41,7 @@ class JudgedCandidates:
     passed: Floats
     """(n,): 1 where all tests passed."""
     tokens: Floats
-    """(n,): sampled."""
+    """(n,): sampled tokens."""
     cpu: Mapping[str, float]
     """CPU seconds of one sample: for "shown" tests, on public inputs ("results"), for all tests ("truth"), for runs
     of its environment ("play"), and for each reward."""
@@ -97,9 +97,9 @@ def judged_candidates(
     samples: int,
     inputs: int,
 ) -> tuple[list[JudgedCandidates], dict[str, int]]:
-    """The samples of each task, and how many tasks were left out by cause: those with a sample that was not judged.
+    """(the samples of each task, {cause: number of tasks left out}). A task is left out if a sample was not judged.
 
-    Of a sampled and a greedy rollout with the same index, the first counts.
+    If a sampled and a greedy rollout have the same index, the first counts.
     """
     found: dict[str, dict[int, Rollout]] = {}
     says = False
@@ -161,8 +161,8 @@ def scaling(
 ) -> Scaling:
     """The curves of every selector whose inputs some task has; on a task without them it picks at random.
 
-    sampling_cpu  CPU seconds that a sampled token cost
-    rewards       rewards that also choose, by name
+    sampling_cpu  CPU seconds per sampled token
+    rewards       names of rewards that also serve as selectors
     """
     asked = {**SELECTORS, **{name: by_reward(name) for name in rewards}}
     fit = {name: one for name, one in asked.items() if any(one.fits(task.candidates) for task in judged)}

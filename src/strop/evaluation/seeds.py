@@ -16,7 +16,7 @@ class Pooled(NamedTuple):
     """A mean over seeds and tasks.
 
     low, high    95 % by resampling seeds and tasks independently (pigeonhole bootstrap, Owen 2007): too narrow below
-                 some five seeds
+                 about five seeds
     least, most  95 % by Student's t of the seeds' means: the range for another seed
     seeds        each seed's mean
     """
@@ -49,7 +49,7 @@ def pooled(pairs: Sequence[tuple[Evaluation, Evaluation]]) -> dict[str, Pooled]:
 
 
 def crossed(differences: Sequence[Sequence[float]], resamples: int = 10_000, seed: int = 0) -> Pooled:
-    """The mean of differences (seeds, tasks)."""
+    """The pooled mean of an array of differences (seeds, tasks)."""
     array = np.asarray(differences, dtype=np.float64)
     runs, tasks = array.shape
     random = np.random.default_rng(seed)

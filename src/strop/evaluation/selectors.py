@@ -1,4 +1,4 @@
-"""Selectors choose one of k samples; also computes their expected accuracy over all subsets of k of n samples.
+"""Selectors that choose one of k samples, and their expected accuracy over all subsets of k of n samples.
 
 A selector gets `Candidates`: what a user would have; the type has no field for hidden tests. It scores the samples of
 each subset. The highest score is chosen and ties are broken at random, so the samples' order does not matter.
@@ -9,7 +9,7 @@ each subset. The highest score is chosen and ties are broken at random, so the s
     shown           most shown tests passed
     majority        MBR-exec (Shi et al. 2022, arXiv 2204.11454): most samples with the same results on the public
                     inputs, itself included, then the sum of log-probabilities
-    shown-majority  the same among the samples that pass most shown tests
+    shown-majority  the same among the samples that pass the most shown tests
     a reward        by its name, such as model:PATH: the highest value of a learned reward, which gets the same inputs
     codet           CodeT (Chen et al. 2022, arXiv 2207.10397): sqrt(|S|) |T| of the samples S that pass the same
                     tests T, both with multiplicity; sets of equal score are merged
@@ -45,7 +45,7 @@ class PublicSample:
     """One sample, as a selector sees it."""
 
     text: str
-    """The answer."""
+    """The text of the answer."""
     tokens: int
     logprob: float | None
     """Sum over its tokens; None if unknown."""
@@ -66,7 +66,7 @@ class Candidates:
 
     @cached_property
     def same(self) -> Floats:
-        """(n, n): 1 where both returned, and the same on every input."""
+        """(n, n): 1 where both samples returned something, and the same on every input."""
         results = [sample.results for sample in self.samples]
         return np.array([[float(any(a) and a == b) for b in results] for a in results])
 
@@ -86,7 +86,7 @@ class Candidates:
 
     @cached_property
     def shown(self) -> Floats:
-        """(n,): shown tests passed."""
+        """(n,): number of shown tests that each sample passed."""
         return np.array([float(sum(sample.shown)) for sample in self.samples])
 
 
@@ -150,7 +150,7 @@ def best(selector: Selector, candidates: Candidates) -> list[int]:
 
 
 def by_order(scores: Floats, worth: Floats) -> Floats:
-    """(n, q): the same for scores (n,) that do not depend on the subset, by order statistics; ties are broken at
+    """(n, q): `expected` for scores (n,) that do not depend on the subset, by order statistics; ties are broken at
     random."""
     count = len(scores)
     levels, level = np.unique(scores, return_inverse=True)
@@ -254,5 +254,5 @@ SELECTORS: Registry[Selector] = Registry(
     },
     fits=lambda found: isinstance(found, Selector),
 )
-"""By name; rewards are `by_reward`. The oracle knows the truth, so it is not among them: it is `by_order` of the
-truth."""
+"""Selectors by name; rewards use `by_reward`. The oracle is not among them, because it knows the truth: it is
+`by_order` of the truth."""

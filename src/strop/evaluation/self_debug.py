@@ -1,11 +1,11 @@
 """Rounds of self-debug compared with blind resampling of as many tokens, both stopped by the shown tests.
 
-A play with feedback ends with the first answer that passes the shown tests. After r rounds it counts as that answer; a
-play that still fails a shown test is wrong. Each play is compared with single answers of the same model
+A play with feedback ends with the first answer that passes the shown tests. After r rounds that answer counts; a play
+that still fails a shown test is wrong. Each play is compared with single answers of the same model
 (`control.resampled`), in the order in which they were sampled, until they have at least as many tokens as the play had
-after r rounds. The first of them that passes the shown tests is taken, the rule by which the play ended. The control
-stops early at an answer that passes all tests, and therefore the shown ones, so no answer is missing that would have
-been taken.
+after r rounds. The first of them that passes the shown tests is taken, by the same rule that ends a play. The control
+stops early at an answer that passes all tests, and therefore the shown ones, so it never misses an answer that would
+have been taken.
 """
 
 from collections import defaultdict
@@ -31,7 +31,7 @@ class Rounds(Record):
 
     tasks: int
     tokens: list[float]
-    """Mean number of tokens that a play has sampled by then."""
+    """Mean number of tokens that a play has sampled by each round."""
     debugged: Means
     """Share of plays whose answer passes all tests."""
     resampled: Means
@@ -84,7 +84,7 @@ def rounds(
 
 
 def _row(play: Rollout, drawn: Sequence[tuple[int, bool, bool]], turns: int) -> list[float]:
-    """[the play is right after so many turns, resampling is, tokens of the play, tokens of resampling]."""
+    """[is the play right after `turns` turns, is resampling right, tokens of the play, tokens of resampling]."""
     done = len(play.turns) <= turns
     budget = sum(len(turn.completion.token_ids) for turn in play.turns[:turns])
     spent, taken = 0, False
@@ -105,7 +105,7 @@ def _beside(
     greedy: Mapping[Key, Rollout],
     control: Iterable[Rollout],
 ) -> dict[Key, list[Rollout]] | None:
-    """The control's answers by the play for which they were sampled, found by repeating its rule."""
+    """{play: the control's answers that were sampled for it}, found by repeating the control's rule."""
     kept: defaultdict[str, list[Rollout]] = defaultdict(list)
     for one in control:
         kept[one.task_id].append(one)

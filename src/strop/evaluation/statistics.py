@@ -44,18 +44,18 @@ class Means(Record):
     interval: list[tuple[float, float]]
 
     def at(self, column: int) -> Estimate:
-        """Of one column."""
+        """The estimate of one column."""
         return Estimate(self.value[column], *self.interval[column])
 
 
 class Differences(Record):
-    """The same of differences."""
+    """Mean differences over tasks of several columns, and the ends of their intervals."""
 
     delta: list[float]
     interval: list[tuple[float, float]]
 
     def at(self, column: int) -> Difference:
-        """Of one column."""
+        """The difference of one column."""
         return Difference(self.delta[column], *self.interval[column])
 
 
@@ -95,7 +95,7 @@ def mean_interval(
 
 
 def mean_intervals(values: Floats, *, resamples: int = 10_000, confidence: float = 0.95) -> Means:
-    """The same for each column of (tasks, columns), with the same draws of tasks. Raises ValueError without tasks."""
+    """`mean_interval` of each column of (tasks, columns), with the same draws of tasks. ValueError without tasks."""
     tasks = len(values)
     if not tasks:
         raise ValueError("no task has a value, so there is no mean")
@@ -107,7 +107,7 @@ def mean_intervals(values: Floats, *, resamples: int = 10_000, confidence: float
 
 
 def mean_differences(values: Floats, *, resamples: int = 10_000, confidence: float = 0.95) -> Differences:
-    """`mean_intervals` of differences."""
+    """`mean_intervals` of paired differences (tasks, columns)."""
     means = mean_intervals(values, resamples=resamples, confidence=confidence)
     return Differences(delta=means.value, interval=means.interval)
 
@@ -123,7 +123,7 @@ def paired_difference(
     """Mean of after - before, where both hold the values of the same tasks in the same order, with its interval.
 
     Resampling whole tasks keeps the pairs, so what makes a task easy or hard for both cancels out. Raises ValueError
-    without values or when the lengths differ.
+    without values or if the lengths differ.
     """
     if len(before) != len(after):
         raise ValueError(f"not the same tasks: {len(before)} values before, {len(after)} after")
@@ -134,7 +134,7 @@ def paired_difference(
 def ratio_interval(
     parts: Sequence[float], wholes: Sequence[float], *, resamples: int = 10_000, confidence: float = 0.95
 ) -> Estimate | None:
-    """Sum of the parts over the sum of the wholes, both by task in the same order, with its interval; None if all
+    """Sum of the parts over the sum of the wholes, both per task in the same order, with its interval; None if all
     wholes are 0. Draws with only zero wholes are left out.
     """
     above, below = (np.asarray(values, dtype=np.float64) for values in (parts, wholes))

@@ -26,7 +26,7 @@ class TableColumn(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Columns of the terminal, the space and the line beside it included."""
+        """Width in terminal columns, including the space and the line next to it."""
         lines = [line for cell in self.cells for line in cell.plain.split("\n")]
         return 3 + max(cell_len(line) for line in [self.head, *lines])
 
@@ -43,7 +43,7 @@ def control_table(results: Mapping[str, Evaluation]) -> Table | None:
     heads = [head for name in names for head in (name, "difference")] + [
         f"turn {n + 1}" for n in range(turns)
     ]
-    table = new_table("held against", "", "solved", *heads, *(["repeated"] if turns else []))
+    table = new_table("compared with", "", "solved", *heads, *(["repeated"] if turns else []))
     for label, result in results.items():
         for key in (key for key in result.keys if key in ("pass@1", GREEDY)):
             if not result.by_turn and not any(key in one.keys for one in result.controls.values()):
@@ -99,7 +99,7 @@ def show(*tables: Table | None, file: IO[str] | None = None, width: int = PLAIN_
     for table in filter(None, tables):
         if not console.is_terminal:
             table.box = box.ASCII2
-        # Printed apart, because rich would break these lines at the table's width.
+        # Printed separately, because rich would break these lines at the table's width.
         title, table.title, caption, table.caption = table.title, None, table.caption, None
         for part in (title, table, caption):
             if part:
@@ -152,7 +152,7 @@ def estimate_text(estimate: Estimate | None, gap: str = " ") -> Text:
 
 
 def difference_text(difference: Difference | None, gap: str = " ") -> Text:
-    """The same for a difference, coloured only if its interval excludes zero."""
+    """`estimate_text` for a difference, coloured only if its interval excludes zero."""
     if difference is None:
         return Text("-", style="dim")
     style = "green" if difference.low > 0 else "red" if difference.high < 0 else ""

@@ -1,4 +1,4 @@
-"""The checks of every node of a job before it starts: `strop launch RECIPE --check`.
+"""Checks every node of a job before it starts: `strop launch RECIPE --check`.
 
 All faults are reported together, each with its remedy. A machine's own prerequisites are those of `strop train
 --dry-run` (`training.preflight`); this adds the job's: nodes, GPUs, shares, ports, versions. Every node writes a file
@@ -30,7 +30,7 @@ from strop_verify.core.ids import content_hash
 NODES = Path("launch", "nodes")
 """Folder of a run to which the nodes of its jobs write."""
 WAIT = 120.0
-"""Seconds in which all nodes of a job must have written."""
+"""Seconds within which all nodes of a job must write."""
 ASKED = ("SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS_ON_NODE", "SLURM_GPUS")
 """Variables that SLURM sets if the job asked for GPUs."""
 
@@ -40,7 +40,7 @@ def check(
 ) -> list[str]:
     """The faults that this node finds; none if the job may start. `show` gets lines about passed checks.
 
-    wait  seconds in which the other nodes must have written
+    wait  seconds within which the other nodes must write
     """
     node = Node.here()
     begun = any((recipe.run.folder / name).exists() for name in (RECIPE, NODES.parent))  # run or launch
@@ -62,7 +62,7 @@ def check(
 
 @dataclass(frozen=True)
 class Node:
-    """This machine as a node of a SLURM job; without SLURM the only node."""
+    """This machine as a node of a SLURM job; without SLURM, as the only node."""
 
     name: str
     number: int = 0
@@ -83,7 +83,7 @@ class Node:
             "SLURM_RESTART_COUNT",
             "SLURM_STEP_ID",
             "SLURM_STEP_NODELIST",
-        )  # differs by group
+        )  # the node list differs by group
         job = content_hash([env.get(name, "") for name in step])[:12]
         return cls(name, int(env.get("SLURM_NODEID") or 0), count, job, versions, len(gpus_here()))
 
@@ -168,7 +168,7 @@ def _port(node: Node) -> Iterator[str]:
         yield f"MASTER_PORT={port!r} is not a port; give a number from 1 to 65535"
         return
     with closing(socket.socket()) as one:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # an earlier try's connections may linger
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # an earlier run's connections may linger
         try:
             one.bind(("", int(port)))
         except OSError as error:

@@ -111,7 +111,7 @@ class Plan:
         return ["apptainer", "exec", *gpus, *binds, str(Path(self.site.container).absolute()), "python3"]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A table row about each part, for users."""
+        """A table row for each part, to show to users."""
         for part in self.parts:
             yield {
                 "part": part.name,
@@ -150,7 +150,7 @@ def plan_of(recipes: Sequence[str], overrides: Sequence[str], site: SiteConfig |
     verifying = []
     if launch.verifiers:
         address, ray = str(folder / "verifiers.url"), ("-m", "strop.launch.ray_node")
-        tasks[0] += 1  # beside the trainer, which joins the cluster there
+        tasks[0] += 1  # in addition to the trainer, which joins the cluster there
         parts.append(Part("verifiers", (*ray, "head", address), cpus=launch.cpus))
         cpus, nodes = launch.verifier_cpus, launch.verifiers
         parts.append(Part("verifier", (*ray, "worker", address), nodes=nodes, cpus=cpus, verifies=True))

@@ -145,7 +145,7 @@ class _Readable(yaml.SafeDumper):
     """Writes text of several lines as a block."""
 
     def represent_text(self, text: str) -> yaml.ScalarNode:
-        """A text's node."""
+        """The YAML node of a text."""
         return self.represent_scalar("tag:yaml.org,2002:str", text, "|" if "\n" in text else None)
 
 

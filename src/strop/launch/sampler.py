@@ -43,7 +43,7 @@ def serve(recipe: Recipe, file: Path, host: str, port: int) -> None:
     port = port or _free_port(host)
     eager = config.enforce_eager and not torch.cuda.is_available()
     url = f"http://{name_of_host(host)}:{port}"
-    file.unlink(missing_ok=True)  # an earlier server's
+    file.unlink(missing_ok=True)  # left by an earlier server
     with _running([*_arguments(recipe, config), "--host", host, "--port", str(port)], key, eager) as server:
         try:
             _until_well(server, f"http://{_near(host)}:{port}", config.wait_seconds)

@@ -1,3 +1,3 @@
-"""Formats and protocols of other projects, one file each. Their packages are optional: a file here is imported by the
-other project or when it is named.
+"""Formats and protocols of other projects, one file each. Their packages are optional: a file here is imported only by
+the other project or on demand.
 """

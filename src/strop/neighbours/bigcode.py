@@ -1,9 +1,9 @@
-"""bigcode-evaluation-harness with Strop's judge: its `main.py`, called from a checkout, with every option that it has.
+"""Runs bigcode-evaluation-harness with Strop's judge: its `main.py`, from a checkout, with all of its options.
 
     python -m strop.neighbours.bigcode --tasks humaneval --model ...
 
-Its tasks here are those of Python functions, with their prompts, stop words and cut. Any other is refused, since its
-answers would run outside of the jail. `--allow_code_execution` and HF_ALLOW_CODE_EVAL are not needed.
+Supports its tasks of Python functions, with their prompts, stop words and truncation. Others are refused, because their
+answers would run outside the jail. `--allow_code_execution` and HF_ALLOW_CODE_EVAL are not needed.
 """
 
 from statistics import fmean
@@ -31,10 +31,10 @@ def judged(original: Any) -> Any:
     class BigcodeJudged(original):
         def __init__(self, **settings: Any) -> None:
             super().__init__(**settings)
-            self.requires_execution = False  # by the harness itself
+            self.requires_execution = False  # the harness itself runs nothing
 
         def process_results(self, generations: list[list[str]], references: list[str]) -> dict[str, float]:
-            """The shares under the original's names. Raises VerificationError where an answer could not be judged."""
+            """The pass rates under the original's names. Raises VerificationError if an answer could not be judged."""
             rows = {self.get_reference(row): row for row in self.get_dataset()}
             asked = [harness_task(rows[reference]) for reference in references]
             pairs = list(zip(asked, generations, strict=True))
@@ -51,12 +51,12 @@ def judged(original: Any) -> Any:
 
 
 def main() -> None:
-    """The command."""
+    """Runs the command line."""
     kept = {name: judged(tasks.TASK_REGISTRY[name]) for name in JUDGED}
     tasks.TASK_REGISTRY.clear()
     tasks.TASK_REGISTRY.update(kept)
     tasks.ALL_TASKS[:] = JUDGED
-    from main import main as theirs  # of the checkout: it lists the tasks when it is imported
+    from main import main as theirs  # from the checkout; importing it lists the tasks
 
     theirs()
 

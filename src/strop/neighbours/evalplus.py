@@ -1,9 +1,9 @@
-"""EvalPlus with Strop's judge: `evalplus.evaluate` with another name in front, and every option that it has.
+"""Runs EvalPlus with Strop's judge: `evalplus.evaluate` under another module name, with all of its options.
 
     python -m strop.neighbours.evalplus --dataset humaneval --samples samples.jsonl
 
-Its tasks, its reading of samples and its report stay; `check_correctness`, which its processes call, is replaced. The
-limits of an answer are those of `strop.neighbours.evaluators`, where EvalPlus has one for each input.
+Its tasks, its parsing of samples and its report stay; `check_correctness`, which its processes call, is replaced. An
+answer has the limits of `strop.neighbours.evaluators`, whereas EvalPlus has a limit for each input.
 """
 
 import json
@@ -36,7 +36,7 @@ def check_correctness(
     min_time_limit: float = 0.0,
     gt_time_limit_factor: float = 0.0,
 ) -> dict[str, Any]:
-    """What EvalPlus' function of this name returns: a status and the tests' results for `base` and `plus`."""
+    """Replaces EvalPlus' function of this name: returns a status and the tests' results for `base` and `plus`."""
     found: dict[str, Any] = {
         "completion_id": completion_id,
         "task_id": problem["task_id"],
@@ -62,25 +62,25 @@ def _judged(
     if verdict.passed:
         return "pass", [True] * len(inputs)
     passed = [test.outcome is Outcome.PASSED for test in verdict.tests[: len(inputs)]]
-    if fast and False in passed:  # EvalPlus' list then ends at the first that failed
+    if fast and False in passed:  # EvalPlus' list then ends at the first failure
         passed = passed[: passed.index(False) + 1]
-    return "fail", passed  # as EvalPlus says of an input that takes too long
+    return "fail", passed  # what EvalPlus reports for an input that takes too long
 
 
 @lru_cache(maxsize=64)
 def _task(row: str) -> Task:
-    """As of a line of EvalPlus' release."""
+    """The task of a line in EvalPlus' release."""
     return task_of(json.loads(row))
 
 
 def main() -> None:
-    """The command."""
+    """Runs the command line."""
     evalplus.evaluate.check_correctness = check_correctness
     try:
         evalplus.evaluate.main()
     except StropError as error:
         print(f"error: {error}", file=sys.stderr, flush=True)
-        os._exit(2)  # a thread of EvalPlus waits for the answers that are left, for ever
+        os._exit(2)  # a thread of EvalPlus would wait for the remaining answers forever
 
 
 if __name__ == "__main__":

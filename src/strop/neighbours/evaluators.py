@@ -1,6 +1,6 @@
-"""What the plug-ins for evaluators share: a benchmark's rows as tasks, and one verifier for all answers.
+"""Shared by the plug-ins for evaluators: a benchmark's rows as tasks, and one verifier for all answers.
 
-An answer that the grader failed to judge is no wrong answer: `verdict_of` raises VerificationError then.
+An answer that the grader failed to judge is not a wrong answer: `verdict_of` raises VerificationError for it.
 """
 
 from collections.abc import Mapping
@@ -16,8 +16,8 @@ from strop_verify.core.verdict import Verdict
 from strop_verify.sandbox.limits import Limits
 
 VERIFIER = OpenedVerifier(None, Limits(cpu_seconds=20, wall_seconds=60, result_bytes=256 << 20))
-"""Opened at the first answer, closed when the process ends. References of HumanEval+ and MBPP+ take longer and
-return more than a recipe allows an answer: hundreds of tests each.
+"""Opened for the first answer, closed when the process ends. References of HumanEval+ and MBPP+, with hundreds of tests
+each, take longer and return more than a recipe allows an answer.
 """
 _FORMATS = ("evalplus", "humaneval", "mbpp", "livecodebench")
 
@@ -29,17 +29,17 @@ def task_of(row: Mapping[str, Any]) -> Task:
         if adapter.fits(dict(row)):
             (task,) = adapter.read(dict(row), where)
             return task
-    raise UserError(f"{where}: a row of none of {', '.join(_FORMATS)}: {', '.join(sorted(row))[:200]}")
+    raise UserError(f"{where}: not a row of any of {', '.join(_FORMATS)}: {', '.join(sorted(row))[:200]}")
 
 
 def harness_task(doc: Mapping[str, Any]) -> Task:
-    """The task of a document of a harness, which judges MBPP by `test_list` alone."""
+    """The task of a harness's document; harnesses judge MBPP by `test_list` alone."""
     alone = {"test_setup_code": "", "challenge_test_list": []} if "test" not in doc else {}
     return task_of({**doc, **alone})
 
 
 def submit(task: Task, program: str) -> "Future[Verdict]":
-    """Has a program judged, beside others. Raises UserError without pytest, which some answers need to be judged."""
+    """Submits a program to be judged concurrently. Raises UserError without pytest, which some verdicts need."""
     if find_spec("pytest") is None:
         raise UserError(
             "pytest is not installed, and Strop's judge needs it: pip install 'strop-verify[suites]'"
@@ -48,7 +48,7 @@ def submit(task: Task, program: str) -> "Future[Verdict]":
 
 
 def verdict_of(task: Task, judged: "Future[Verdict]") -> Verdict:
-    """The verdict. Raises VerificationError where there is none on the answer."""
+    """Waits for the verdict. Raises VerificationError if the grader failed."""
     verdict = judged.result()
     if not verdict.scored:
         raise VerificationError(f"{task.id}: Strop's grader failed: {verdict.detail}")

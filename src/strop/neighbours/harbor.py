@@ -24,7 +24,7 @@ from strop_verify.sandbox.machine import LIMITS, Machine
 
 _MIB = 1 << 20
 _VERIFIER = "__verifier__"
-"""Part of the name of a session in which only tests run; these may ask Strop."""
+"""Part of the name of a session in which only tests run; these may call Strop."""
 _LONGEST = 24 * 3600.0
 """Seconds that a command without its own limit may take; Harbor ends it with its phase."""
 
@@ -123,7 +123,7 @@ class JailEnvironment(BaseEnvironment):
         timeout_sec: int | None = None,
         user: str | int | None = None,
     ) -> ExecResult:
-        """Raises RuntimeError for a command that took too long, SandboxError if the jail failed."""
+        """Runs a command. Raises RuntimeError if it takes too long, SandboxError if the jail fails."""
         variables = self._merge_env(env)
         try:
             done = await asyncio.to_thread(
@@ -140,11 +140,11 @@ class JailEnvironment(BaseEnvironment):
         )
 
     async def upload_file(self, source_path: Path | str, target_path: str) -> None:
-        """Raises ValueError for a path that cannot be written."""
+        """Uploads a file. Raises ValueError for a path that cannot be written."""
         await asyncio.to_thread(self._put, {target_path: Path(source_path)})
 
     async def upload_dir(self, source_dir: Path | str, target_dir: str) -> None:
-        """Raises ValueError for a path that cannot be written."""
+        """Uploads a folder. Raises ValueError for a path that cannot be written."""
         source = Path(source_dir)
         files = {
             f"{target_dir}/{path.relative_to(source).as_posix()}": path
@@ -154,11 +154,11 @@ class JailEnvironment(BaseEnvironment):
         await asyncio.to_thread(self._put, files)
 
     async def download_file(self, source_path: str, target_path: Path | str) -> None:
-        """Follows no links. Raises FileNotFoundError, and ValueError for anything but a regular file."""
+        """Downloads a regular file, following no links. Raises FileNotFoundError; ValueError for anything else."""
         await asyncio.to_thread(self._get, source_path, Path(target_path))
 
     async def download_dir(self, source_dir: str, target_dir: Path | str) -> None:
-        """Downloads only regular files."""
+        """Downloads the regular files of a folder."""
         target = Path(target_dir)
         target.mkdir(parents=True, exist_ok=True)
         for name in await asyncio.to_thread(self._opened.files, source_dir):

@@ -85,7 +85,7 @@ def _sample(task: StropTask) -> Sample:
 
 @sandboxenv(name="strop")
 class JailSandbox(SandboxEnvironment):
-    """One sample's box."""
+    """The sandbox `strop`: one jailed box for each sample."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class JailSandbox(SandboxEnvironment):
     async def sample_init(
         cls, task_name: str, config: Any, metadata: dict[str, str]
     ) -> dict[str, SandboxEnvironment]:
-        """Raises ValueError if a configuration is given."""
+        """Makes the sample's box. Raises ValueError if a configuration is given."""
         if config is not None:
             raise ValueError(f"the sandbox strop takes no configuration; remove {config!r:.60}")
         return {"default": cls()}
@@ -119,7 +119,7 @@ class JailSandbox(SandboxEnvironment):
         timeout_retry: bool = True,
         concurrency: bool = True,
     ) -> ExecResult[str]:
-        """`timeout_retry` and `concurrency` are ignored: a command runs once, and a box runs one at a time."""
+        """Runs a command. Ignores `timeout_retry` and `concurrency`: it runs once, and a box runs one at a time."""
         if user is not None:
             raise SandboxUserUnsupportedError(
                 f"Strop's jail has one user and cannot run commands as {user!r}"
@@ -138,7 +138,7 @@ class JailSandbox(SandboxEnvironment):
         return ExecResult(done.status == 0, done.status, done.stdout.decode(errors="replace"), error)
 
     async def write_file(self, file: str, contents: str | bytes) -> None:
-        """Raises PermissionError, IsADirectoryError."""
+        """Writes a file. Raises PermissionError, IsADirectoryError."""
         parent = str(PurePosixPath(file).parent)
         self._checked(file, await self._run(["sh", "-c", _WRITE, "sh", file, parent], contents))
 
@@ -149,7 +149,7 @@ class JailSandbox(SandboxEnvironment):
     async def read_file(self, file: str, text: Literal[False]) -> bytes: ...
 
     async def read_file(self, file: str, text: bool = True) -> str | bytes:
-        """Raises FileNotFoundError, PermissionError, IsADirectoryError, OutputLimitExceededError."""
+        """Reads a file. Raises FileNotFoundError, PermissionError, IsADirectoryError, OutputLimitExceededError."""
         done = self._checked(file, await self._run(["sh", "-c", _READ, "sh", file]))
         if len(done.stdout) > SandboxEnvironmentLimits.MAX_READ_FILE_SIZE or done.truncated or done.expired:
             raise OutputLimitExceededError(SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR, None)

@@ -140,7 +140,7 @@ def _means(samples: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _model(run: Path, samples: list[dict[str, Any]]) -> str:
-    """The models of a run of `strop eval`, after which its evaluations are named; "" for a training run."""
+    """The models of a `strop eval` run, whose evaluations are named after them; "" for a training run."""
     names = dict.fromkeys(str(sample["metadata"]["evaluation"]) for sample in samples)
     return ", ".join(names) if (run / ASKED).is_file() else ""
 

@@ -25,7 +25,7 @@ class StropVerdicts(SampleLevelComputation):
     """The share of a task's answers that pass."""
 
     def compute(self, model_response: ModelResponse, doc: Doc, **more: Any) -> float:
-        """Raises VerificationError if an answer could not be judged."""
+        """Judges the answers. Raises VerificationError if one could not be judged."""
         task = _task(doc)
         judged = [submit(task, extract_code(text)) for text in model_response.final_text]
         return pass_at_k(len(judged), sum(verdict_of(task, one).passed for one in judged), 1)

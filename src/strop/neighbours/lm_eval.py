@@ -25,7 +25,7 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Verdict
 
 FOLDER = Path(__file__).with_name("lm_eval_tasks")
-"""For `--include_path`."""
+"""The folder to pass as `--include_path`."""
 
 
 class StropJudged(ConfigurableTask):
@@ -47,7 +47,7 @@ class StropJudged(ConfigurableTask):
         return found
 
     def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, float]:
-        """The shares under the names that the original gives them."""
+        """The pass rates under the original's names."""
         task, programs = harness_task(doc), _listed(results[0])
         right = sum(verdict_of(task, self._submitted(task, program)).passed for program in programs)
         ((name, settings),) = self._metric_fn_kwargs.items()
@@ -77,8 +77,8 @@ def _original(name: str) -> dict[str, Any]:
 
 @contextmanager
 def _no_judge() -> Iterator[None]:
-    """Stock modules fetch and run their judge on import: here it is replaced by nothing, and the modules are
-    unloaded again."""
+    """Disables the judge that stock modules would fetch and run on import, and unloads these modules
+    afterwards."""
     before, load = set(sys.modules), evaluate.load
     evaluate.load = lambda *_, **__: SimpleNamespace(compute=lambda **_: ({}, {}))
     try:

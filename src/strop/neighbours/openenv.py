@@ -89,7 +89,7 @@ class RemoteEnvironment:
         self._first = self._sent("reset", self._reset)
 
     def begin(self) -> Opening:
-        """The first observation."""
+        """Opens the play with the first observation. Raises VerificationError if the reset failed."""
         if isinstance(self._first, str):
             raise VerificationError(f"{self._url} failed to reset: {self._first}")
         rules = (Message(role="system", content=self._rules),) if self._rules else ()
@@ -116,7 +116,7 @@ class RemoteEnvironment:
         return Say(_said(result))
 
     def close(self) -> None:
-        """Ends the session."""
+        """Ends the session with the server."""
         self._session.close()
 
     def _sent(self, kind: str, data: dict[str, Any]) -> dict[str, Any] | str:

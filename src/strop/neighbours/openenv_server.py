@@ -106,7 +106,7 @@ class _Client:
         return future
 
     def work(self, seconds: float) -> None:
-        """Waits for the client."""
+        """Waits up to `seconds` for the client."""
         self._answered.wait(seconds)
         self._answered.clear()
 

@@ -1,4 +1,4 @@
-"""`strop serve-environment`: a recipe's tasks and environment over OpenEnv's protocol."""
+"""`strop serve-environment`: serves a recipe's tasks and environment over OpenEnv's protocol."""
 
 from typing import Annotated
 
@@ -28,7 +28,7 @@ def serve_environment(
     end_on_sigterm()
     with listen(host, port) as socket, open_configured(settings.sandbox, settings.verifier) as verifier:
         if not is_loopback(host):
-            say(f"warning: whoever reaches {host} may play; use a private network or a tunnel")
+            say(f"warning: anyone who can reach {host} may play; use a private network or a tunnel")
         server = EnvironmentServer(settings, tasks, verifier, sessions=sessions)
         print(f"{len(tasks)} tasks on {url_of(host, socket)}", flush=True)
         server.run(socket, host)

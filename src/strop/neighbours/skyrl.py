@@ -127,7 +127,7 @@ def settings_of(recipe: Recipe) -> tuple[dict[str, Any], list[str]]:
         "trainer.gradient_checkpointing": model.gradient_checkpointing,
         "trainer.seed": recipe.seed,
         "trainer.max_training_steps": optim.steps,
-        "trainer.epochs": optim.steps,  # more than enough: the steps end it
+        "trainer.epochs": optim.steps,  # more than enough: the number of steps ends the run
         "trainer.train_batch_size": grpo.tasks_per_step,
         "trainer.policy_mini_batch_size": max(1, grpo.tasks_per_step // grpo.minibatches),
         "trainer.update_epochs_per_batch": grpo.iterations,

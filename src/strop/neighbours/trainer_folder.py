@@ -1,4 +1,4 @@
-"""The parts that all folders for other trainers share: prompts, judge, files."""
+"""Shared by all folders for other trainers: prompts, judge, files."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -31,14 +31,14 @@ RETRIES = 4
 
 
 class JudgedConfig(vf.TaskConfig):
-    """Options `--env.taskset.task.*`."""
+    """Options of the tasks on verifiers' command line: `--env.taskset.task.*`."""
 
     recipe: list[str] = []  # noqa: RUF012  # pydantic copies it
     """Settings of Strop's verifier, as in a recipe: ["sandbox.workers=4", "verifier.engine=server", ...]."""
 
 
 class JudgedTasksetConfig(vf.TasksetConfig):
-    """Options `--env.taskset.*`."""
+    """Options of the taskset on verifiers' command line: `--env.taskset.*`."""
 
     task: JudgedConfig = JudgedConfig()
 
@@ -70,7 +70,7 @@ class JudgedTask(vf.Task[vf.TaskData, vf.State, JudgedConfig]):
 
 
 class OneTurnConfig(vf.HarnessConfig):
-    """Options `--env.agent.harness.*`. `seconds`: time limit of a completion."""
+    """Options of the harness: `--env.agent.harness.*`. `seconds`: time limit of a completion."""
 
     seconds: float = 3600.0
 
@@ -124,7 +124,7 @@ class TasksOfFile:
         return self._tasks[task_id or ""]
 
     def data(self, task: Task) -> vf.TaskData:
-        """A task as verifiers' data."""
+        """A task in the form of verifiers' data."""
         messages = render(task, self._style).messages
         said = {
             role: "\n\n".join(m.content for m in messages if m.role == role) for role in ("system", "user")

@@ -69,7 +69,7 @@ class ForeignTask:
         self._most = opening.max_tokens
 
     def begin(self) -> Opening:
-        """The taskset's prompt."""
+        """Opens the play with the taskset's prompt."""
         return Opening(messages=tuple(self._messages), max_tokens=self._most)
 
     def step(self, completion: Completion) -> Next:
@@ -137,7 +137,7 @@ def _lacking(vf: Any, task: Any) -> str:
     if looking := [hook.__name__ for hook in hooks if "runtime" in inspect.signature(hook).parameters]:
         return f"a runtime for its {looking[0]}"
     if not task.hooks("reward"):
-        return "rewards, of which it has none"
+        return "rewards, but it has none"
     told = data.prompt if isinstance(data.prompt, list) else ()
     if odd := [m for m in told if m.role not in ("system", "user") or not isinstance(m.content, str)]:
         return f"a prompt of more than text: a message of {odd[0].role}"

@@ -1,4 +1,4 @@
-"""Sampling from a policy: prompts that fit, seeds from (seed, stage, sample), answers as texts."""
+"""Samples from a policy: makes prompts fit, derives seeds from (seed, stage, sample), returns answers as texts."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence

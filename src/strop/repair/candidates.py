@@ -18,7 +18,7 @@ from strop_verify.edits import EditError, Files, Tolerance, apply_answer, format
 from strop_verify.edits.lines import split
 
 KEPT_ANSWER = 20_000
-"""Characters of an answer that the report keeps."""
+"""Maximum characters of an answer in the report."""
 
 Changes = Mapping[str, str | None]
 """Path -> text after the edit; None = deleted."""
@@ -44,7 +44,7 @@ def collect(
     format: str,
     tolerance: Tolerance,
 ) -> Applied:
-    """Applies every answer. An edit's diff is the smallest among its samples, the first if several are equal."""
+    """Applies every answer. An edit's diff is the smallest among its samples; ties go to the first."""
     samples: list[SampledEdit] = []
     doing: dict[str, list[int]] = {}
     smallest: dict[str, str] = {}

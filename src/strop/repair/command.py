@@ -1,4 +1,4 @@
-"""`strop repair`: a fix for one issue of a repository, printed as a diff. The repository is not changed."""
+"""`strop repair`: prints a fix for one issue of a repository as a diff. The repository is not changed."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -48,7 +48,7 @@ def repair(
     overrides: Annotated[
         list[str] | None, Argument(metavar="[KEY=VALUE...]", help="recipe overrides, as for strop eval")
     ] = None,
-    issue: Annotated[str, Option(help="file with the text of the issue; - reads stdin")] = "",
+    issue: Annotated[str, Option(help="file with the text of the issue; - for stdin")] = "",
     file: Annotated[
         list[str] | None, Option("--file", help="a file to edit, instead of localising; repeatable")
     ] = None,
@@ -93,12 +93,12 @@ def repair(
 
 class _Watch:
     def say(self, line: str) -> None:
-        """Prints one line, of 1,000 characters at most."""
+        """Prints one line of at most 1,000 characters."""
         say(" ".join(line.split("\n"))[:1000])
 
     @contextmanager
     def progress(self, label: str, total: int) -> Iterator[Callable[[], None]]:
-        """A line of progress."""
+        """Shows a line of progress."""
         from strop.reports.terminal.progress import Progress
 
         done = count(1)

@@ -1,4 +1,4 @@
-"""Stage 1: which files the issue is about. The policy reads the tree and names files; its samples vote.
+"""Stage 1: chooses the files that the issue is about. The policy reads the tree and names files; its samples vote.
 
 Deviation from Agentless: its second list, of files whose embeddings are close to the issue's, is replaced by the
 lexical ranking of `strop search`, which is used only if requested or if the policy names no existing file.
@@ -63,7 +63,7 @@ def choose(answers: Sequence[str], order: Sequence[str], most: int, by: By) -> l
 
 
 def named(answer: str, paths: Collection[str]) -> list[str]:
-    """Those of `paths` that an answer names, in its order: the whole path, or an ending that only one path has."""
+    """The `paths` that an answer names, in its order: the whole path, or a suffix that only one path has."""
     known = set(paths)
     ends: dict[str, str | None] = {}
     for path in paths:

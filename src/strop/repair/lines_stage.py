@@ -1,4 +1,4 @@
-"""Stage 2: which lines of the files. Skipped if the whole files fit into the prompt.
+"""Stage 2: chooses lines of the files. Skipped if the whole files fit into the prompt.
 
 The policy sees an outline (heads of definitions, with line numbers) and names definitions or ranges of lines. Its
 samples vote, and the places with the most votes are shown as long as they fit, with `AROUND` lines on both sides.

@@ -51,7 +51,7 @@ class _Repair:
             )  # fmt: skip
 
     def files(self, given: Sequence[str]) -> list[FoundFile]:
-        """Stage 1."""
+        """Stage 1: chooses the files to edit."""
         found = [FoundFile(path=path, votes=0, by="given") for path in given] or self._found_files()
         told = ", ".join(
             f"{f.path} ({f.votes} of {self.plan.locating} votes)" if f.by == "model" else f"{f.path} ({f.by})"
@@ -106,7 +106,7 @@ class _Repair:
         return ranges
 
     def edits(self, ranges: lines_stage.Ranges) -> Applied:
-        """Stage 3."""
+        """Stage 3: samples edits, and groups those that apply."""
         plan = self.plan
         answers = self.ask("edits", self.edit_prompt(ranges), plan.samples, "sampling edits")
         tolerance = EXACT if plan.exact else LENIENT

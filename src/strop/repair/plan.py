@@ -28,7 +28,7 @@ class RepairPlan:
         Option(help="edit format that the model is asked for"),
     ] = "search-replace"
     exact: Annotated[bool, Option("--exact", help="edits must match the files exactly")] = False
-    locating: Annotated[int, Option(min=1, help="samples for each localisation, which vote")] = 4
+    locating: Annotated[int, Option(min=1, help="voting samples for each localisation")] = 4
     reproductions: Annotated[int, Option(min=0, help="reproduction tests to sample; 0: none")] = 8
     test_seconds: Annotated[float, Option(min=1, help="seconds for the tests of all edits")] = 900.0
     max_tokens: Annotated[int, Option(min=1, help="longest answer in tokens")] = 2000

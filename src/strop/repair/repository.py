@@ -19,12 +19,12 @@ from strop_verify.verification.project.layout import Layout, is_protected, layou
 from strop_verify.verification.project.snapshot import read_project
 
 LARGEST = 512 * 1024
-"""Bytes of the largest file that is read."""
+"""Maximum bytes of a file to read."""
 CODE = frozenset({
     ".py", ".pyx", ".rs", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".java", ".js", ".jsx", ".kt", ".lua",
     ".php", ".pl", ".rb", ".scala", ".sh", ".swift", ".ts", ".tsx",
 })  # fmt: skip
-"""File endings of source code, which comes before other files in every ranking."""
+"""File extensions of source code, which comes before other files in every ranking."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class RepositoryTexts:
 
 
 def is_code(path: str) -> bool:
-    """Whether a path has an ending of CODE."""
+    """Whether a path has an extension of CODE."""
     return PurePosixPath(path).suffix in CODE
 
 
@@ -92,5 +92,5 @@ def _fault(path: str, data: bytes) -> str:
     except EditError:
         return "name"
     except UnicodeDecodeError:
-        return "no UTF-8 text"
-    return "no UTF-8 text" if b"\0" in data else ""
+        return "not UTF-8 text"
+    return "not UTF-8 text" if b"\0" in data else ""

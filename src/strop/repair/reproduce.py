@@ -16,11 +16,11 @@ from strop.tasks.suite_tests import UnreadableTests, test_ids
 from strop_verify.core.ids import content_hash
 
 MOST_KEPT = 30
-"""Most test files that are run, those with the most votes; as in Agentless Mini."""
+"""Maximum test files to run, those with the most votes; as in Agentless Mini."""
 _LONGEST = 50_000
 _FILE = "test.py"
 _MOST_TESTS = 20
-"""Most tests of one file."""
+"""Maximum tests per file."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from strop_verify.verification.project.runs import RunRequest
 from strop_verify.verification.settings import Settings, limits_of
 
 _SLOWER = 4.0
-"""Factor on the unchanged project's CPU time that a run with an edit may take in addition."""
+"""Extra CPU time that a run with an edit may take, as a multiple of the unchanged project's."""
 
 
 class RepairWatch(Protocol):

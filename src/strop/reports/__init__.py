@@ -1,1 +1,1 @@
-"""The run folder's files, and the views of a run for people."""
+"""The files of a run folder, and the views of a run for people."""

@@ -1,9 +1,9 @@
 """Alarms: problems in a run's metrics that need attention, during and after training.
 
 Pure functions: the same metrics give the same alarms, so report, live view and resumed run agree. Each alarm is one
-line with its numbers. It can ring again once its level has fallen below `CLEAR`; it remains one alarm, with first step,
-last step and count. Missing or null metrics raise no alarm, except loss and gradient norm, where null is how "not
-finite" is stored on disk. docs/report.md lists the alarms. A rule returns the level of a problem at the newest step, 1
+line with its numbers. It can fire again once its level has fallen below `CLEAR`; it remains one alarm, with first step,
+last step and count. Missing or null metrics raise no alarm, except loss and gradient norm, for which null on disk
+means "not finite". docs/report.md lists the alarms. A rule returns the level of a problem at the newest step, 1
 at its threshold, and a text; None if the metrics lack it.
 """
 
@@ -22,32 +22,32 @@ Line = Mapping[str, Any]
 ERROR_RATE = 0.02
 """Well below the 5 % at which a run stops by default, so there is time to fix the grader."""
 REFUSED = 0.1
-"""One green answer in ten is refused: too many for an accident, so the policy bypasses the tests or cannot write
-them."""
+"""One answer in ten passes its stages but is refused: too many for an accident, so the policy bypasses the tests or
+cannot write them."""
 COLLAPSE = 2.0
-"""Within a few steps; a policy that learns to stop by itself gets shorter too, but over tens of steps."""
+"""Factor within a few steps; answers of a policy that learns to stop also get shorter, but over tens of steps."""
 TRUNCATED = 0.5
-"""Beyond half, most samples cannot pass, and overlong filtering discards most of the update."""
+"""Above half, most samples cannot pass, and overlong filtering discards most of the update."""
 DUPLICATES = 0.8
 """Short easy answers repeat: healthy runs of one-line functions have 0.2 to 0.7."""
 NO_SIGNAL = 0.8
-"""Four groups of five teach nothing: the tasks are too hard, too easy, or the policy has collapsed to one answer."""
+"""Four groups in five teach nothing: the tasks are too hard, too easy, or the policy has collapsed to one answer."""
 ENTROPY = 5.0
-"""Entropy halves or thirds in healthy runs, most of it at once after a warm start; a fifth leaves little to explore."""
+"""Healthy runs keep a half or a third, and lose most right after a warm start; a fifth leaves little to explore."""
 HELD_OUT_SHARE = 0.5
 """Held-out gains below this share of the gain in training are flat, if their interval also contains zero."""
 SURE = 5.0
 """Standard errors of a difference of means before the reward counts as risen."""
 SHORT_RUN = 2.5
-"""The same for windows of a few steps, whose noise is less certain."""
+"""`SURE` for windows of a few steps, whose noise is less certain."""
 SUDDEN = 4.0
-"""Standard deviations of a fall within two steps; a hundred checks of pure noise should not ring."""
+"""Standard deviations of a fall within two steps; a hundred checks of pure noise should not fire."""
 CLEAR = 0.75
-"""Level below which an alarm stops ringing; thresholds are at 1."""
+"""Level below which an alarm clears; thresholds are at 1."""
 
 SHORT, LONG, BEFORE, QUIET = 3, 5, 20, 10
-"""Number of steps: of sudden and of slow measures, of the sudden ones' baseline, and without disagreement until that
-alarm stops."""
+"""Numbers of steps: for sudden and for slow measures, for the sudden ones' baseline, and without disagreement until
+that alarm clears."""
 _HUGE, _SMALL = 1e100, 1e-9
 REWARD, FEWEST = 10, 8
 """Steps at each end of the reward, and their minimum, below which the noise is unknown."""
@@ -73,7 +73,7 @@ Level = tuple[float, str]
 
 
 def _errors(history: History) -> Level | None:
-    """Rings if too many verdicts are grader errors."""
+    """Fires if too many verdicts are grader errors."""
     rate = history.last("error_rate", 1)
     if not rate:
         return None
@@ -81,21 +81,21 @@ def _errors(history: History) -> Level | None:
 
 
 def _disagreement(history: History) -> Level | None:
-    """Rings if stages, scores or reward contradict a rollout's verdict."""
+    """Fires if stages, scores or reward contradict a rollout's verdict."""
     counts = [number(line.get("disagreements")) or 0 for line in history.recent][-QUIET:]
     message = f"{counts[-1]:.0f} rollouts whose stages, scores or reward contradict their verdict"
     return (1.0 if counts[-1] else CLEAR if any(counts) else 0.0), message
 
 
 def _not_finite(history: History) -> Level | None:
-    """Rings if a loss or gradient was not finite."""
+    """Fires if a loss or gradient was not finite."""
     line = history.recent[-1]
     bad = [name for name in ("loss", "grad_norm") if name in line and number(line[name]) is None]
     return float(bool(bad)), f"{' and '.join(bad)} not finite: such an update is not applied"
 
 
 def _length(history: History) -> Level | None:
-    """Rings if answers have become much shorter."""
+    """Fires if answers have become much shorter."""
     every = history.last("completion_tokens", LONG + SHORT, most=BEFORE + SHORT)
     if not every:
         return None
@@ -112,12 +112,12 @@ def _mean_rule(name: str, threshold: float, steps: int, message: str) -> Callabl
             return None
         return fmean(values) / threshold, f"{_percent(fmean(values))} {message} (mean of {steps} steps)"
 
-    rule.__doc__ = f"Rings when {threshold:.0%} or more {message}."
+    rule.__doc__ = f"Fires if {threshold:.0%} or more {message}."
     return rule
 
 
 def _no_signal(history: History) -> Level | None:
-    """Rings if most groups carry no signal."""
+    """Fires if most groups carry no signal."""
     played, useful = history.last("groups_played", LONG), history.last("groups_with_signal", LONG)
     if not useful or not sum(played):
         return None
@@ -128,7 +128,7 @@ def _no_signal(history: History) -> Level | None:
 
 
 def _entropy(history: History) -> Level | None:
-    """Rings if the entropy has fallen to a small fraction of its initial value."""
+    """Fires if the entropy has fallen to a small fraction of its initial value."""
     first = [v for line in history.first[:LONG] if (v := number(line.get("entropy"))) is not None]
     values = history.last("entropy", LONG)
     if len(first) < LONG or not values:
@@ -140,9 +140,9 @@ def _entropy(history: History) -> Level | None:
 
 
 def _hacking(history: History) -> Level | None:
-    """Rings if the reward has risen since the start but correctness has not: fewer answers pass, or the pass rate is
-    flat and the reward separates passes from failures less well, or it prefers failures. The latter two show before
-    the noisy pass rate does. Two steps at each end suffice for a pass rate with a known error.
+    """Fires if the reward has risen since the start but correctness has not: fewer answers pass, or the pass rate is
+    flat and the reward separates passes from failures less well, or it prefers failures. The latter two appear earlier
+    than in the noisy pass rate. Two steps at each end suffice for a pass rate with a known error.
     """
     size = min(LONG, history.count // 2)
     names = ("reward", "pass_rate", "reward_auc", "pass_rate_error")
@@ -195,7 +195,7 @@ def _change(first: list[float], last: list[float]) -> float:
 
 
 def reward_alone(history: History) -> Level | None:
-    """Rings if the reward rose significantly but the held-out gain is small in comparison and may be zero."""
+    """Fires if the reward rose significantly but the held-out gain is small in comparison and may be zero."""
     size = min(REWARD, history.count // 2)
     first = [v for line in history.first[:size] if (v := number(line.get("reward"))) is not None]
     last = history.last("reward", size)
@@ -223,7 +223,7 @@ RULES: Registry[Callable[[History], Level | None]] = Registry(
     {
         "errors": _errors,
         "disagreement": _disagreement,
-        "refused": _mean_rule("refused", REFUSED, SHORT, "of the answers have green stages but were refused"),
+        "refused": _mean_rule("refused", REFUSED, SHORT, "of answers passed every stage but were refused"),
         "not finite": _not_finite,
         "length collapse": _length,
         "truncation": _mean_rule(
@@ -248,7 +248,7 @@ def number(value: Any) -> float | None:
 
 
 def held_out(result: Any) -> dict[str, tuple[float, float]]:
-    """{key: (value, half width of its interval)} of an evaluation's JSON, best key first; {} when it is none."""
+    """{key: (value, half width of its interval)} of an evaluation's JSON, best key first; {} for other values."""
     if not isinstance(result, Mapping):
         return {}
     intervals = result.get("intervals")
@@ -274,28 +274,28 @@ def _percent(share: float) -> str:
 
 
 class Alarm(Record):
-    """An alarm that has rung."""
+    """An alarm that has fired."""
 
     step: int
-    """The step at which it first rang."""
+    """The step at which it first fired."""
     last: int
     """The newest step at which its cause was present."""
     times: int = 1
-    """How often it began to ring."""
+    """Number of times that it fired."""
     name: str
     text: str
-    """One line, with the numbers of the newest time."""
+    """One line, with the numbers from the last time."""
 
     @property
     def when(self) -> str:
-        """Such as "at step 3", "at steps 3 to 5", "at steps 3 to 40, 6 times"."""
+        """When it fired, such as "at step 3", "at steps 3 to 5" or "at steps 3 to 40, 6 times"."""
         steps = f"at step {self.step}" if self.last == self.step else f"at steps {self.step} to {self.last}"
         return steps if self.times == 1 else f"{steps}, {self.times} times"
 
 
 class AlarmWatch:
-    """Follows a run line by line; `see` and `evaluated` return the alarms to print now: those that start to ring for
-    the 1st, 2nd, 4th, 8th, ... time.
+    """Follows a run line by line; `see` and `evaluated` return the alarms to print now: those that fire for the 1st,
+    2nd, 4th, 8th, ... time.
     """
 
     def __init__(self) -> None:
@@ -305,15 +305,15 @@ class AlarmWatch:
 
     @property
     def found(self) -> list[Alarm]:
-        """Every alarm so far, in the order in which they first rang."""
+        """Every alarm so far, in the order in which they first fired."""
         return [*self._found.values()]
 
     def begin(self, result: Mapping[str, Any]) -> None:
-        """The held-out result of the initial model; the last one given counts."""
+        """Takes the held-out result of the initial model; the last one given counts."""
         self._history.held_out[:] = [held_out(result)]
 
     def see(self, line: Line) -> list[Alarm]:
-        """One more line of metrics; its `held_out`, if any, is that step's evaluation."""
+        """Takes the next line of metrics; its `held_out`, if any, is that step's evaluation."""
         history, step = self._history, int(line["step"])
         history.count += 1
         if len(history.first) < REWARD:
@@ -323,7 +323,7 @@ class AlarmWatch:
         return [*found, *self.evaluated(step, line["held_out"])] if line.get("held_out") else found
 
     def evaluated(self, step: int, result: Mapping[str, Any]) -> list[Alarm]:
-        """A held-out result of the model after a step."""
+        """Takes a held-out result of the model after a step."""
         self._history.held_out.append(held_out(result))
         return list(self._judge(step, "reward, not held-out", reward_alone(self._history)))
 
@@ -345,10 +345,10 @@ class AlarmWatch:
 
 
 def alarms(metrics: Sequence[Line], evaluations: Sequence[Mapping[str, Any]] = ()) -> list[Alarm]:
-    """Every alarm of a run, in the order in which they first rang.
+    """Every alarm of a run, in the order in which they first fired.
 
     metrics      lines of metrics.jsonl; those without a step are left out
-    evaluations  {"name", "set", "result"} each; of the held-out set (""), only before, warm and after count, since the
+    evaluations  {"name", "set", "result"} each; only before, warm and after on the held-out set ("") count, since the
                  others are in the metrics
     """
     watch = AlarmWatch()

@@ -72,7 +72,7 @@ class CallLog:
 
 
 def drop_torn_lines(folder: Path) -> None:
-    """Cuts off a torn last line in every file of a run's calls."""
+    """Removes an incomplete last line from every file of a run's calls."""
     for path in (folder / FOLDER).glob("*.jsonl"):
         files.drop_torn_line(path)
 

@@ -1,4 +1,4 @@
-"""Files of rollouts, read whole: a torn or damaged file is refused, while `files.read_jsonl` returns what it can."""
+"""Reads files of rollouts whole: refuses a truncated or damaged file, while `files.read_jsonl` returns what it can."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class RolloutFile:
     step: int | None = None
     evaluation: str = ""
     stamp: tuple[int, ...] = ()
-    """Time of change in ns, bytes and inode; another value means another file."""
+    """Time of change in ns, bytes and inode; a different value means a different file."""
 
     @property
     def name(self) -> str:
@@ -74,8 +74,8 @@ def evaluation_name(file: str) -> str:
 
 
 def read_whole(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a compressed JSON-lines file. Raises UserError for a torn or damaged one, which is skipped
-    whole."""
+    """The objects of a compressed JSON-lines file. Raises UserError for a truncated or damaged one, which is skipped
+    as a whole."""
     number = 0
     for number, text in enumerate(lines(path), start=1):
         try:
@@ -88,7 +88,7 @@ def read_whole(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def lines(path: Path) -> Iterator[bytes]:
-    """The lines of such a file, without their newlines. Raises UserError at the end of a torn one.
+    """The lines of such a file, without their newlines. Raises UserError at the end of a truncated one.
 
     An incomplete last line of a log is left out: it is being written, or was cut off by a kill.
     """
@@ -129,7 +129,7 @@ def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
 
 
 def _stamp(entry: "os.DirEntry[str]") -> tuple[int, ...]:
-    """None if the file disappeared since the listing. A log's identity changes whenever it has grown by a tenth."""
+    """The file's identity, () if it disappeared since the listing. A log's changes whenever it has grown by a tenth."""
     try:
         status = entry.stat()
     except OSError:

@@ -7,22 +7,22 @@
     metrics.jsonl                   one line per step, durable when the step is over
     rollouts/step-000012.jsonl.zst  every rollout of a step, one per line, with its `step` and `group`
     calls/NAME.jsonl                calls of a user's function decorated with strop.log_reward, one per line
-    evaluation/NAME.json            an evaluation (before, after, ...), with its rollouts in NAME.jsonl.zst beside it
+    evaluation/NAME.json            an evaluation (before, after, ...); its rollouts are in NAME.jsonl.zst next to it
     scaling/NAME.jsonl              of `strop scale`: runs of an evaluation's answers without hidden tests, one per line
-    checkpoints/                    the trainer's
+    checkpoints/                    checkpoints of the trainer
     code/                           copies of the user's own rewards, environments, templates (training.resume_changes)
     changes.jsonl                   settings that were changed when the run was resumed, one line each time
     error.txt                       causes and traces of errors that ended the run early
-    stop                            anyone may create it: the run saves a checkpoint after its step, removes this file
+    stop                            create it to end the run: it saves a checkpoint after its step, removes this file
                                     and ends
-    launch/                         what `strop launch` wrote for the run: script, recipe, logs of its parts
+    launch/                         files of `strop launch` for the run: script, recipe, logs of its parts
     card.json                       of `strop train-reward`: the model's report card (evaluation/reward_card.py)
-    hacking.svg                     reward and pass rate over the policy's distance, if the reward is not the pass
-                                    itself
+    hacking.svg                     reward and pass rate over the policy's distance from its start, if the reward is not
+                                    just passing
     summary.json                    results, written at the end
 
-A writing process holds a lock on the folder. A kill at any moment leaves whole files, and at most a torn last line of
-metrics.jsonl, which readers skip and `resume` removes.
+A writing process holds a lock on the folder. A kill at any moment leaves complete files, and at most an incomplete last
+line of metrics.jsonl, which readers skip and `resume` removes.
 """
 
 import fcntl
@@ -222,7 +222,7 @@ class RunFolder:
         return sorted(int(match[1]) for name in names if (match := STEP_FILE.fullmatch(name)))
 
     def write_rollouts(self, step: int, groups: Iterable[Group]) -> None:
-        """Writes every rollout of a step, whole or not at all."""
+        """Writes every rollout of a step atomically."""
         lines = (
             _rollout_line(
                 rollout,
@@ -262,12 +262,12 @@ class RunFolder:
             yield Rollout.model_validate(line)
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
-        """Writes summary.json, whole or not at all."""
+        """Writes summary.json atomically."""
         files.write_json(self.path / SUMMARY, summary)
 
 
 def spans(steps: Iterable[int]) -> str:
-    """Different steps as "1 to 4, 7"."""
+    """Distinct steps written as ranges, such as "1 to 4, 7"."""
     runs = groupby(enumerate(sorted(steps)), key=lambda pair: pair[1] - pair[0])
     found = [[step for _, step in run] for _, run in runs]
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in found)
@@ -316,7 +316,7 @@ def _locked(folder: Path) -> int:
 
 
 def _lock(handle: int) -> None:
-    """Takes the writer's lock. Waits for readers, which hold it shared for a moment."""
+    """Takes the writer's lock. Waits for readers, which briefly hold it shared."""
     for _ in range(_LOOKS):
         try:
             return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,7 @@
 """The state of a run folder: running, finished, stopped or empty, as one line, with its problems.
 
 running   a process holds the folder's lock
-finished  summary.json is there
+finished  summary.json exists
 stopped   neither, but some steps were done, or it is an evaluation
 empty     neither, and no step was done
 """
@@ -228,5 +228,5 @@ def _flatten(prefix: str, value: Any, flat: dict[str, Any]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """The value if JSON can hold it, else its text, as for a date."""
+    """The value if JSON can hold it, else its text, such as for a date."""
     return value if isinstance(value, str | int | float | None) else str(value)

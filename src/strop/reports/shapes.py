@@ -15,31 +15,31 @@ Shape = Callable[[Any, str, list[str]], Any]
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a usable number, or one that is not finite; not a truth value."""
+    """Whether a value is a number of usable size, or one that is not finite; booleans are not."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return abs(value) < HUGE or (isinstance(value, float) and not math.isfinite(value))
 
 
 def is_count(value: Any) -> bool:
-    """Whether it is a whole number from 0 on that JavaScript holds exactly."""
+    """Whether a value is a whole number of at least 0 that JavaScript holds exactly."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
 
 
 def number(value: Any, at: str, out: list[str]) -> Any:
-    """A number, or null if missing or not finite."""
+    """The shape of a number; null if missing or not finite."""
     if value is None or is_number(value):
         return value if value is None or math.isfinite(value) else None
     return _out(at, out)
 
 
 def text(value: Any, at: str, out: list[str]) -> Any:
-    """A text."""
+    """The shape of a text."""
     return value if isinstance(value, str) else _out(at, out)
 
 
 def items(of: Shape) -> Shape:
-    """A list of such values; other entries are removed."""
+    """The shape of a list of such values; other entries are removed."""
 
     def shape(value: Any, at: str, out: list[str]) -> Any:
         if not isinstance(value, list):
@@ -51,7 +51,7 @@ def items(of: Shape) -> Shape:
 
 
 def sequence(*of: Shape) -> Shape:
-    """A list of exactly these values; removed if one of them is."""
+    """The shape of a list of exactly these values; the list is removed if one of them is."""
 
     def shape(value: Any, at: str, out: list[str]) -> Any:
         if not isinstance(value, list) or len(value) != len(of):
@@ -63,12 +63,12 @@ def sequence(*of: Shape) -> Shape:
 
 
 def table(of: Shape) -> Shape:
-    """An object whose values are such."""
+    """The shape of an object whose values have one shape."""
     return fields({}, of)
 
 
 def fields(known: Mapping[str, Shape], others: Shape | None = None) -> Shape:
-    """An object with these fields, each of which may be missing or null."""
+    """The shape of an object with these fields, each of which may be missing or null."""
 
     def shape(value: Any, at: str, out: list[str]) -> Any:
         if not isinstance(value, dict):
@@ -111,7 +111,7 @@ _RESULT: dict[str, Shape] = {
 _PAIRED = table(fields(_numbers("delta", "low", "high")))
 _CONTROL = {"tokens_mean": number, "intervals": _RESULT["intervals"], "difference": _PAIRED}
 RESULT = fields({**_RESULT, "topics": table(fields(_RESULT)), "controls": table(fields(_CONTROL))})
-"""An evaluation's result."""
+"""Shape of an evaluation's result."""
 
 METRICS = fields(
     {
@@ -129,7 +129,7 @@ METRICS = fields(
         "held_out": RESULT,
     }
 )  # fmt: skip
-"""A line of metrics.jsonl."""
+"""Shape of a line of metrics.jsonl."""
 
 _SET: dict[str, Shape] = {"paired": _PAIRED, "paired_after_warm_start": _PAIRED}
 _AUDIT = fields(
@@ -149,10 +149,10 @@ SUMMARY = fields(
         "evaluation": fields({**_SET, "extra": table(fields(_SET)), "differences": table(_PAIRED)}),
     }
 )
-"""summary.json."""
+"""Shape of summary.json."""
 
 ASKED = fields({"models": table(fields({"word": text, "engine": text}))})
-"""eval.json."""
+"""Shape of eval.json."""
 
 _RATES = fields({"value": items(number), "interval": items(sequence(number, number))})
 _DELTAS = fields({"delta": items(number), "interval": items(sequence(number, number))})
@@ -179,16 +179,15 @@ SCALING = fields(
         ),
     }
 )
-"""scaling/NAME.json."""
+"""Shape of scaling/NAME.json."""
 
 VERSIONS = fields({"git": fields({})})
-"""versions.json."""
+"""Shape of versions.json."""
 
 
 def checked_rollout(line: dict[str, Any], *, grouped: bool) -> dict[str, Any]:
-    """The line of a rollout, of training if `grouped`, whose fields to count, sort and filter by have the right types.
-
-    Raises TypeError, KeyError or AttributeError for others.
+    """The line of a rollout, of training if `grouped`, after checking the types of fields that the page counts, sorts
+    and filters by. Raises TypeError, KeyError or AttributeError for wrong ones.
     """
     verdict = line.get("verdict") or {}
     stages, scores, flags = verdict.get("stages") or (), line.get("scores") or (), line.get("flags") or ()

@@ -1,9 +1,9 @@
 """The Starlette application and server of `strop view`. It only reads: nothing is written, started or fetched.
 
-    GET /              the page                     GET /vega.js       the chart library, when charts are drawn
+    GET /              the page                     GET /vega.js       the chart library, for drawing charts
     GET /api/page      the runs, or what is new     GET /api/charts    the charts' specifications
     GET /api/rows      rows of a step, evaluation   GET /api/task      a task's groups and rows
-    GET /api/search    rows that match              GET /api/detail    one rollout, whole
+    GET /api/search    rows that match              GET /api/detail    one complete rollout
 
 A page sends the stamp of its data: for a recent stamp it gets the changes, else everything. Rollouts are read during
 requests: briefly in the first one, then new ones in each.
@@ -42,7 +42,7 @@ from strop_verify.core.errors import UserError
 
 _MOST_ROWS = 10_000
 _FIRST_SECONDS, _MORE_SECONDS = 0.2, 1.0
-"""Seconds of reading rollouts before a page's first request is answered, and each of the others."""
+"""Seconds of reading rollouts before a page's first request is answered, and before each later one."""
 _KEPT = 4
 """Pages kept to compute changes, enough for as many tabs that follow a run at once."""
 _MOST_TARGET = 4096
@@ -51,7 +51,7 @@ Query = Mapping[str, str]
 
 
 class ViewApp:
-    """The routes over some runs. Raises UserError for a folder that is no run folder."""
+    """The routes for some runs. Raises UserError for a folder that is not a run folder."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.runs = {str(n): PageRun(folder, str(n)) for n, folder in enumerate(folders)}
@@ -78,7 +78,7 @@ class ViewApp:
         self._guard = listening.RequestGuard(app, refusal=_fault)
 
     def server(self, bound: socket.socket, ready: Callable[[], None]) -> listening.GuardedServer:
-        """Serves the view; `ready` is called once it listens."""
+        """The server of the view; it calls `ready` once it listens."""
         return listening.GuardedServer(
             self._guard, bound, ready=ready, connections=256, lifespan="off", headers=[*_HEADERS.items()]
         )
@@ -169,7 +169,7 @@ def _answering(answer: Callable[[Query], Response]) -> Callable[[Request], Await
 
 
 def _json(value: Any, status: int = 200) -> Response:
-    """JSON in ASCII, as answers may hold lone surrogates; numbers that are not finite become null."""
+    """JSON in ASCII, because answers may hold lone surrogates; numbers that are not finite become null."""
     try:
         text = json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
     except ValueError:
@@ -220,7 +220,7 @@ _HEADERS = {
 
 
 def listen(port: int | None) -> socket.socket:
-    """A listening loopback socket at `port`: 0 is any, None a free one from 6006 on. Raises UserError."""
+    """A listening loopback socket at `port`: 0 means any, None the first free one from 6006. Raises UserError."""
     if port is not None:
         return listening.listen(HOST, port, "--port, or leave it out for a free one")
     for near in range(_FIRST_PORT, _FIRST_PORT + _PORTS):

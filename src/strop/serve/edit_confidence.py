@@ -19,12 +19,12 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.files import read_jsonl
 
 FEWEST = 20
-"""Fewest suggestions with a known outcome to learn from."""
+"""Minimum number of suggestions with a known outcome to learn from."""
 
 
 @dataclass(frozen=True)
 class JudgedEdit:
-    """A suggestion's confidence `sure` and its outcome `accepted`, None for silence."""
+    """A suggestion's confidence `sure` and its outcome `accepted`, which is None for silence."""
 
     sure: float
     accepted: bool | None
@@ -32,7 +32,7 @@ class JudgedEdit:
 
 @dataclass(frozen=True)
 class LearntConfidence:
-    """What was learnt. Utilities are means over all states, including silent ones.
+    """The learnt confidence. Utilities are means over all states, including silent ones.
 
     least     confidence required to show a suggestion: 0 shows everything, 1 nothing
     shown     number of suggestions that have it

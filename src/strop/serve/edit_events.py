@@ -157,7 +157,7 @@ class EditEventLog:
         self._write(EditSettled(**self._ids(id), kept=kept, discarded=discarded))
 
     def close(self) -> None:
-        """Closes the file."""
+        """Closes the session's file."""
         self._file.close()
 
     def _ids(self, id: str) -> dict[str, object]:

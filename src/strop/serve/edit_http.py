@@ -131,7 +131,7 @@ class EditHttp:
         asked = InfillRequest.model_validate(body)
         start, timings = time.monotonic(), {"prompt_n": 0, "predicted_n": 0}
         answer: dict[str, Any] = {"content": "", "stop": True, "truncated": False, "tokens_cached": 0}
-        if asked.n_predict != 0:  # 0: the client only warms a cache up
+        if asked.n_predict != 0:  # 0: the client only warms up a cache
             tokens = None if asked.n_predict in (None, -1) else asked.n_predict
             params = asked.params(self._model.params, tokens)
             prefix = asked.input_prefix + asked.prompt

@@ -24,10 +24,10 @@ _MARKERS = (
 _CHARACTERS = 8
 """Characters allowed per token of the context: longer texts are cut before they are encoded."""
 _OPENING, _CLOSING, _OPENERS = "([{", ")]}", (":", "{")
-"""Brackets, and what ends a line that opens a block."""
+"""Brackets, and the characters that end a line that opens a block."""
 _QUOTED = re.compile(r"""\"(?:\\.|[^"\\\n])*\"|'(?:\\.|[^'\\\n])*'""")
 _STEPS = 8
-"""A prompt's beginning moves in steps of 1/_STEPS of its length: if it moved with every key, no cache would help."""
+"""A prompt's start moves in steps of 1/_STEPS of its length: if it moved with every keystroke, no cache would help."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class TextEdit(NamedTuple):
 
 
 class SuggestionPrompt(Protocol):
-    """A prompt format."""
+    """A prompt format: makes prompts, and edits of the answers."""
 
     note: str
     """A note for the user, "" for none."""
@@ -77,8 +77,8 @@ class FimPrompt:
     """
 
     def __init__(self, tokenizer: Tokenizer, context: int, behind: int | None = None) -> None:
-        """`context`: most tokens of a prompt. `behind`: most tokens after the cursor, by default a quarter of
-        `context`; each key computes them again, since models are trained with them after the prefix.
+        """`context`: maximum tokens of a prompt. `behind`: maximum tokens after the cursor, by default a quarter of
+        `context`; each keystroke recomputes them, since models are trained with them after the prefix.
         """
         self._tokenizer, self._context = tokenizer, context
         self._behind = context // 4 if behind is None else min(behind, context // 2)
@@ -111,7 +111,7 @@ class FimPrompt:
         return [first, *before[_begin(len(before), free, most) :], second, *after, third]
 
     def ends(self, state: EditState, answer: str) -> bool:
-        """Whether the edit is complete or a control token came."""
+        """Whether the edit is complete or a control token was sampled."""
         return bool(self._control.search(answer)) or logical_edit(*_line_around(state), answer)[1]
 
     def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
@@ -177,7 +177,7 @@ def logical_edit(head: str, tail: str, text: str) -> tuple[int, bool]:
 
     The text is inserted between the head and the tail of a line. With a tail, the edit is the rest of the line, up to
     the closing bracket that the tail begins with. Otherwise it is the logical line, until its brackets are closed, and
-    the block that it opens: the lines indented deeper, up to an empty one. A line that is complete already needs none.
+    the block that it opens: the lines indented deeper, up to an empty one. A complete line needs no edit.
     """
     if tail.strip():
         return _edit_before(tail.strip()[0], text)

@@ -1,7 +1,7 @@
 """One process with two interfaces: LSP on stdin and stdout, if an editor started it, and HTTP on loopback.
 
 LSP uses `textDocument/inlineCompletion` (3.18) on a pair of pipes. Editors report an accepted suggestion by running the
-command `strop.accepted`. Every other outcome shows in the next change or request:
+command `strop.accepted`. Every other outcome follows from the next change or request:
 
     the command with its id           accepted; settled once its file stops changing
     a change that begins to type it   replaced (typed)
@@ -45,11 +45,11 @@ from strop_verify.edits.lines import changed
 ACCEPTED = "strop.accepted"
 """The command that reports an accepted suggestion; its argument is the suggestion's id."""
 _MOST = 1 << 22
-"""Characters of the largest file that gets suggestions."""
+"""Maximum characters of a file that gets suggestions."""
 _FAILED = -32803
-"""LSP's RequestFailed."""
+"""LSP's error code RequestFailed."""
 _REMEMBERED = 1000
-"""Most suggestions whose acceptance is awaited."""
+"""Maximum suggestions whose acceptance is awaited."""
 _EDITS, _AROUND = 8, 6
 """Number of edits that are remembered, and the maximum lines of one; changes that span more begin a new edit."""
 _log = logging.getLogger(__name__)
@@ -199,7 +199,7 @@ class EditFollower:
         if one.timer:
             one.timer.cancel()
         loop = asyncio.get_running_loop()
-        if loop.time() > one.give_up:  # by now its characters cannot be told from others
+        if loop.time() > one.give_up:  # by now its characters cannot be distinguished from others
             del self._taken[one.edit.id]
         else:
             one.timer = loop.call_later(self._settling, self._settle, one)
@@ -336,7 +336,7 @@ def started_by_an_editor() -> bool:
 def serve(
     model: EditModel, log: EditEventLog, http: EditHttp, *, listening: socket | None, lsp: bool
 ) -> None:
-    """Serves until the editor ends, or without one until a signal; then closes the model and the log."""
+    """Serves until the editor exits or, without one, until a signal; then closes the model and the log."""
     follower = EditFollower(log)
     try:
         asyncio.run(_serve(model, log, http, follower, listening, lsp))

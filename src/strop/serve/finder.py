@@ -1,4 +1,4 @@
-"""`PlaceFinder`: finds code in any folder by plays of the environment `search` with one policy."""
+"""`PlaceFinder`: finds code in any folder by playing the environment `search` with one policy."""
 
 import threading
 from collections.abc import Callable, Mapping

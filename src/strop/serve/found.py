@@ -9,7 +9,7 @@ from strop_verify.core.ranges import Ranges, write_ranges
 from strop_verify.core.text import printable
 
 MOST_LINES = 200
-"""Most lines of an answer that are shown."""
+"""Maximum lines shown of an answer."""
 WIDTH = 200
 
 

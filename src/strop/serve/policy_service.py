@@ -1,4 +1,4 @@
-"""A policy behind OpenAI's API: requests come from the server's thread, the policy works in the thread of `run`."""
+"""A policy behind OpenAI's API: requests come from the server's thread, the policy runs in the thread of `run`."""
 
 import queue
 from bisect import bisect_left
@@ -18,9 +18,9 @@ from strop_verify.core.protocols import Policy, Request, Tokenizer
 from strop_verify.core.rollout import Completion, SamplingParams
 
 MOST_WAITING = 1024
-"""Most requests in progress, and most that wait."""
+"""Maximum requests in progress, and maximum waiting ones."""
 MOST_CHOICES = 128
-"""Most choices of one request."""
+"""Maximum choices of one request."""
 _PROMPTS: Mapping[Api, str] = {"chat": "messages", "text": "prompt", "responses": "input"}
 _SCHEMAS: Mapping[Api, str] = {"chat": "response_format", "text": "response_format", "responses": "text"}
 _LENGTHS = ("max_completion_tokens", "max_output_tokens", "max_tokens")

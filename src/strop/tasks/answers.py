@@ -1,6 +1,6 @@
 """Extracts code from a response: bare, or in fenced blocks.
 
-Responses are hostile text: everything here is linear in their length and never runs them.
+Responses are hostile text: everything here takes time linear in their length and never runs them.
 """
 
 import ast
@@ -38,15 +38,15 @@ from strop_verify.core.text import without_thinking as without_thinking
 
 _LONGEST_PARSED = 100_000
 _MOST_CUTS = 5
-"""How often words above and below code are looked for."""
+"""Maximum attempts to cut words above and below code."""
 _MOST_WORDS = 3
-"""Statements at the end of code that are looked at as words."""
+"""Maximum statements at the end of code that are checked for being words."""
 _MOST_BLOCKS = 50
-"""Blocks of a kind whose names are looked at: the last ones."""
+"""Maximum blocks of a kind whose names are checked: the last ones."""
 _MOST_ROUNDS = 8
-"""How often the needs of what was taken from other blocks are looked for."""
+"""Maximum rounds of adding what the code needs from other blocks."""
 _GLUED = re.compile(r"^([^`\n]*[^\s`])(```+)\s*\Z", re.MULTILINE)
-"""A closing fence behind the last line of code."""
+"""A closing fence at the end of the last line of code."""
 _RUST_ITEM = re.compile(
     r"^(?:pub(?:\([a-z]+\))?[ \t]+)?(?:(?:async|unsafe|const)[ \t]+)*"
     r"(?:fn|struct|enum|union|trait|type|const|static|mod|macro_rules!)[ \t]+([A-Za-z_]\w*)",
@@ -59,27 +59,27 @@ _CODE_START = re.compile(
     rf"\s*(?://|/\*|#|['\"]{{3}}|[^\n]*[;{{}}(][ \t\r]*$|{CODE_TOP.pattern})", re.MULTILINE
 )
 _READS = re.compile(r"\binput\(|stdin|\bcin\b|\b(?:scanf|getline|read_line|readline|getchar)\b|\bopen\(0")
-"""What a program reads its input with."""
+"""Ways in which a program reads its input."""
 _JSON_KEYS = frozenset({
     "answer", "code", "completion", "final_answer", "implementation", "program", "response", "solution", "source",
     "source_code",
 })  # fmt: skip
-"""Names of the string that is the answer, in an object of JSON."""
+"""Keys whose string is the answer, in a JSON object."""
 
 
 def extract_code(response: str, language: str = "python", names: Sequence[str] = ()) -> str:
-    """The code that a response means as its answer; "" when it only holds blocks of other languages.
+    """The code that a response gives as its answer; "" if it holds only blocks of other languages.
 
         response = [ thought ], [ answer tag ], ( bare code | json | markdown ), [ end tag ] ;
         json     = an object with one string under a name of `_JSON_KEYS`, which is then the response ;
         markdown = { block | words | thought } ;        (* blocks: `strop_verify.core.fences`; thoughts:
         `strop_verify.core.text` *)
 
-    1. Code whose fences all stand in literals or comments is bare. So is a text without fences.
-    2. What stands above a closing fence that has no opening one is a block too. Markdown in a block is read as such.
-    3. The answer is the last block that defines a name of `names`, with what it takes from other blocks. A stub, whose
-       body does nothing, only counts where no other block defines the name.
-    4. Where none does, it is the last block tagged with the language, of several the last that reads input if one does;
+    1. Code whose fences are all inside literals or comments is bare. So is a text without fences.
+    2. Text above a closing fence without an opening one is a block too. Markdown in a block is read as such.
+    3. The answer is the last block that defines a name of `names`, with what it uses from other blocks. A stub, whose
+       body does nothing, counts only if no other block defines the name.
+    4. If none does, it is the last block tagged with the language, or the last of these that reads input if one does;
        else, in this order, an unclosed one with that tag, the last without a tag, an unclosed one without a tag, one
        tagged as text, one of JSON as above.
     5. JSON with several such strings is ambiguous: "".
@@ -117,7 +117,7 @@ def extract_code(response: str, language: str = "python", names: Sequence[str] =
 
 
 def answer_in(response: str, task: Task) -> str:
-    """A response's answer to a task: its code, the text with a label, or all of it where an edit is asked for."""
+    """A response's answer to a task: its code, the text with a label, or all of it if the task asks for an edit."""
     if task.check.answer == "edit":
         return response
     if task.check.answer in ("label", "places", "calls"):
@@ -126,13 +126,13 @@ def answer_in(response: str, task: Task) -> str:
 
 
 def until_fence(text: str, language: str) -> str:
-    """The code up to the fence that closes its block: what follows a prefilled ```` ```python ````."""
+    """The code up to the fence that closes its block, for text after a prefilled ```` ```python ````."""
     end = FenceReader(text).end_of_code(0, language)
     return text[:end].removesuffix("\n") if 0 < end < len(text) else text
 
 
 def _in_json(text: str) -> str | None:
-    """The string that an object of JSON holds under a name of `_JSON_KEYS`; "" for several, None for other texts."""
+    """The string that a JSON object holds under a key of `_JSON_KEYS`; "" for several, None for other texts."""
     bare = text.strip()
     if not (bare.startswith("{") and bare.endswith("}")):
         return None
@@ -145,7 +145,7 @@ def _in_json(text: str) -> str | None:
 
 
 def _is_bare(text: str, language: str) -> bool:
-    """Whether the text is code as it is, with fences in literals and comments only."""
+    """Whether the text as a whole is code, with fences only in literals and comments."""
     if next(fences_in(text, language), None):
         return False
     if language != "python" or len(text) > 10 * _LONGEST_PARSED:
@@ -156,7 +156,7 @@ def _is_bare(text: str, language: str) -> bool:
 
 
 def _inner(block: CodeBlock, language: str) -> list[CodeBlock]:
-    """The blocks in a block of Markdown, or in one without a language that holds blocks; else the block."""
+    """The blocks in a block that is Markdown, or that has no language and holds blocks; else the block itself."""
     holds = block.tag in MARKDOWN or (block.tag in NO_LANGUAGE and _holds_blocks(block, language))
     return (blocks(block.code, language) if holds else None) or [block]
 
@@ -166,15 +166,15 @@ def _holds_blocks(block: CodeBlock, language: str) -> bool:
 
 
 def _begun(text: str, found: list[CodeBlock], language: str, names: Sequence[str]) -> list[CodeBlock] | None:
-    """The blocks of a text that begins with code, as after a prompt that opened its block; None where it does not.
+    """The blocks of a text that begins with code, as after a prompt that opened its block; None for other texts.
 
-    Such code ends at the first fence if it defines a name of `names`, if nothing is named and no block holds code, and,
-    at a bare one, if the fences are one off. Words may stand between the code and a fence that opens a block.
+    Such code ends at the first fence if it defines a name of `names`; if there are no `names` and no block holds code;
+    or, at a bare fence, if the fences are off by one. Words may stand between the code and a fence that opens a block.
     """
     fence = _first_fence(text, language)
     if len(text) > _LONGEST_PARSED or fence is None:
         return None
-    if found[0].start < fence.start() and not FENCE_LINE.match(text, found[0].start):  # opened behind words
+    if found[0].start < fence.start() and not FENCE_LINE.match(text, found[0].start):  # opened after words
         return None
     one_off = any(not b.closed or (not b.tag and _holds_blocks(b, language)) for b in found)
     above, word = text[: fence.start()], fence["words"].strip()
@@ -196,7 +196,7 @@ def _begun(text: str, found: list[CodeBlock], language: str, names: Sequence[str
 
 
 def _first_fence(text: str, language: str) -> re.Match[str] | None:
-    """The first line that is a fence; in text that begins with code, one outside of its literals."""
+    """The first line that is a fence; in text that begins with code, the first outside its literals."""
     found = (
         fences_in(text, language)
         if language == "python" or _CODE_START.match(text)
@@ -206,7 +206,7 @@ def _first_fence(text: str, language: str) -> re.Match[str] | None:
 
 
 def _code_in(text: str, language: str) -> tuple[str, bool]:
-    """The code of a text without words above and below it, "" where there is none; whether no words are below."""
+    """(the code of a text without words above and below it, "" if there is none; whether no words are below)."""
     if language != "python":
         top = CODE_TOP.search(text)
         ends = [match.end() for match in _CODE_LINE.finditer(text, top.start())] if top else []
@@ -224,7 +224,7 @@ def _code_in(text: str, language: str) -> tuple[str, bool]:
         while at and lines[at][:1] in ("", *" \t)]}"):
             at -= 1
         alone = not at
-        if not at:  # words above, perhaps like code
+        if not at:  # words above, which may look like code
             top = CODE_TOP.search(code, len(lines[0]) + 1)
             lines = code[top.start() :].split("\n") if top else []
             at = len(lines)
@@ -233,7 +233,7 @@ def _code_in(text: str, language: str) -> tuple[str, bool]:
 
 
 def _without_words(code: str, body: list[ast.stmt]) -> str:
-    """Python code without the words at its end that are statements (`Done`, `Complexity: O(n)`); "" without code."""
+    """Python code without final words that parse as statements (`Done`, `Complexity: O(n)`); "" if there is no code."""
     if not any(map(_is_work, body)):
         return ""
     end = len(body)
@@ -251,19 +251,19 @@ def _without_words(code: str, body: list[ast.stmt]) -> str:
 
 
 def _holds_code(block: CodeBlock, language: str) -> bool:
-    """Whether a block's text is code and not what a program prints, as far as can be seen."""
+    """Whether a block's text looks like code rather than the output of a program."""
     if language == "python":
         return any(map(_is_work, statements(block.code)))
     return bool(_CODE_LINE.search(block.code) or CODE_TOP.search(block.code))
 
 
 def _is_work(node: ast.stmt) -> bool:
-    """Whether a statement is more than names and values."""
+    """Whether a statement does more than name values."""
     return not isinstance(node, ast.Expr) or any(isinstance(inner, ast.Call) for inner in ast.walk(node))
 
 
 def _last(alike: list[CodeBlock], others: list[str], language: str, *, named: bool) -> CodeBlock:
-    """The last block; without a tag the last that is code, and of programs the last that reads input, where one is."""
+    """The last block; without a tag, the last with code; for a program, the last that reads input, if any does."""
     last = alike[-_MOST_BLOCKS:][::-1]
     if alike[0].tag in NO_LANGUAGE:
         last = [b for b in last if _holds_code(b, language)] or last[:1]
@@ -274,7 +274,7 @@ def _last(alike: list[CodeBlock], others: list[str], language: str, *, named: bo
 
 
 def _defining(ranked: list[list[CodeBlock]], language: str, names: Sequence[str]) -> list[CodeBlock]:
-    """For each name the last block of the best kind that defines it; a stub only where there is nothing else."""
+    """For each name, the last block of the best kind that defines it; a stub only if there is nothing else."""
     chosen: dict[str, CodeBlock] = {}
     stubs: dict[str, CodeBlock] = {}
     if not names or sum(map(len, ranked)) == 1:
@@ -292,9 +292,9 @@ def _defining(ranked: list[list[CodeBlock]], language: str, names: Sequence[str]
 
 
 def _with_needs(chosen: list[str], others: list[str], language: str) -> str:
-    """The chosen blocks as one text, above them what they use and only other blocks define.
+    """The chosen blocks as one text, below what they use and only other blocks define.
 
-    Of Python that is the statements that define it, of Rust whole blocks that define nothing again.
+    For Python these are the defining statements, for Rust whole blocks that redefine nothing.
     """
     code = "\n\n\n".join(chosen)
     if language == "rust":
@@ -309,7 +309,7 @@ def _with_needs(chosen: list[str], others: list[str], language: str) -> str:
 
 
 def _with_definitions(code: str, others: list[str]) -> str:
-    """The code under the statements of other texts that bind what it misses. Raises one of `UNPARSABLE`."""
+    """The code below the statements of other texts that bind its missing names. Raises one of `UNPARSABLE`."""
     offered = [
         (bound_names(node), node, lines)
         for text in others
@@ -332,6 +332,6 @@ def _with_definitions(code: str, others: list[str]) -> str:
 
 
 def _source(node: ast.stmt, lines: list[str]) -> str:
-    """The lines of a statement, its decorators too."""
+    """The lines of a statement, including its decorators."""
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
     return "\n".join(lines[first - 1 : node.end_lineno])

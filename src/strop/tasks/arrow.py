@@ -1,4 +1,4 @@
-"""A check that went through Arrow, which gives every row the keys of all rows, null where a row had none."""
+"""Undoes a detour of checks through Arrow, which gives every row the keys of all rows, with null for missing ones."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from strop_verify.core.errors import UserError
 
 
 def without_arrow_nulls(check: Mapping[str, Any]) -> dict[str, Any]:
-    """The check without the nulls that Arrow put there. Raises UserError for one that may mean something."""
+    """The check without the nulls that Arrow added. Raises UserError for a null that may mean something."""
     kept = {key: value for key, value in check.items() if value is not None}
     values = ("expected",) if kept.get("kind") == "cases" else ()
     for name in ("cases", "steps"):
@@ -24,7 +24,7 @@ def without_arrow_nulls(check: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _own(row: Any, values: Sequence[str] = ()) -> Any:
-    """A mapping without its nulls, but for keys whose null is a value."""
+    """A mapping without its nulls, except for keys whose null is a value."""
     if not isinstance(row, Mapping):
         return row
     return {key: value for key, value in row.items() if value is not None or key in values}

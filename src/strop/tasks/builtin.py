@@ -1,7 +1,7 @@
 """The built-in data sets, which `tasksets/` packs into one file.
 
-A line is a task with its id and, in the place of its split, `cluster`: the smallest id among its near-duplicates, which
-decides its side for any held-out share. So nothing is compared when the tasks are loaded.
+A line is a task with its id and, instead of a split, `cluster`: the smallest id among its near-duplicates, which
+decides its side for any held-out share. So loading the tasks needs no comparisons.
 """
 
 import json
@@ -16,7 +16,7 @@ FILE = Path(__file__).with_name("builtin.jsonl.zst")
 
 
 def load(language: str, held_out_fraction: float | None = None) -> list[Task]:
-    """The built-in tasks of a language, in the order of their sources; without splits where no share is given."""
+    """The built-in tasks of a language, in the order of their sources; without splits if no share is given."""
     mark = f'"language":"{language}"'.encode()
     rows = (json.loads(line) for line in lines().splitlines() if mark in line)
     return [_task(row, held_out_fraction) for row in rows if row["language"] == language]
@@ -29,5 +29,5 @@ def _task(row: dict[str, object], held_out_fraction: float | None) -> Task:
 
 
 def lines() -> bytes:
-    """The unpacked file."""
+    """The content of the unpacked file."""
     return zstandard.ZstdDecompressor().decompress(FILE.read_bytes())

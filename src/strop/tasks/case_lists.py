@@ -1,9 +1,9 @@
-"""Tests as a list of test cases, in the two forms of the sets for training.
+"""Tests as a list of test cases, in the two forms that training sets use.
 
 `{"type": "stdin_stdout" or "function_call", "fn_name", "input", "output"}` is PrimeIntellect's (genesys). `{"input",
 "output", "testtype": "stdin" or "functional", "metadata": {"func_name"}}` is LiveCodeBench's, which DeepCoder's sets
-took over. Either says of each test whether it is a program's or a function's; what says a function and names none is
-refused, never taken for a program.
+adopted. Both say for each test whether it is for a program or a function; a test for a function without a name is
+refused, never taken as one for a program.
 """
 
 import json
@@ -26,7 +26,7 @@ def says_kind(cases: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def check_of(cases: Any, where: str, entry_point: str = "", starter: str = "") -> IoCheck:
-    """The check of a list of test cases, all of one type and function; `entry_point` where none is named.
+    """The check of a list of test cases, all of one type and function; `entry_point` applies if they name none.
 
     Raises UserError.
     """
@@ -55,13 +55,13 @@ def check_of(cases: Any, where: str, entry_point: str = "", starter: str = "") -
 
 
 def _kind(case: Mapping[str, Any]) -> str:
-    """The type that a case says; without one a function's if it names one."""
+    """The type that a case states; without one, a function's type if it names a function."""
     said = next((str(case[name]) for name in _TYPES if case.get(name)), "")
     return said or (_FUNCTION[0] if _named(case) else _PROGRAM[0])
 
 
 def _named(case: Mapping[str, Any]) -> str:
-    """The function that a case names, itself or in its metadata, which may be JSON text; else ""."""
+    """The function that a case names, directly or in its metadata, which may be JSON text; else ""."""
     about: Any = case.get("metadata")
     if isinstance(about, str):
         try:

@@ -1,21 +1,21 @@
-"""Toolchains that run nothing: a suggested edit, named places and calls of tools are compared with the known answer.
+"""Toolchains that run nothing: they compare a suggested edit, named places or tool calls with the known answer.
 
-Next edits: a simulated user, who knows the final text, judges a suggestion. There are three, each with a rule for
+Next edits: a simulated user, who knows the final text, judges a suggestion. There are three users, each with a rule for
 acceptance:
 
-    nearer  it saves more keys than reading it costs
+    nearer  it saves more keystrokes than reading it costs
     kept    at least KEPT_SHARE of the characters that it inserts or deletes agree with the final text
     exact   it is the person's next edit, except for white space at the ends of lines
 
-Keys are characters inserted and deleted (the indel distance) between the window now and at the end of all edits.
-Reading costs READ keys and READ_LINE more for each changed line. An answer that changes nothing or cannot be read would
-not be shown and counts as silence; a text that cannot be read is *no answer*. A suggestion that the first or the last
-user accepts has passed, and so has silence where it is right.
+Keystrokes are characters inserted and deleted (the indel distance) between the window now and after all edits. Reading
+costs READ keystrokes and READ_LINE more for each changed line. An answer that changes nothing or cannot be parsed would
+not be shown and counts as silence; a text that cannot be parsed is *no answer*. A suggestion passes if the first or the
+last user accepts it, and silence passes where it is right.
 
 Places: the score is the mean of F0.5 over files and over lines (`strop_verify.core.ranges`), and the answer passes if
-it is 1. A text that names no places or cannot be read is *no answer*. Time is linear in the answer.
+it is 1. A text that names no places or cannot be parsed is *no answer*. Time is linear in the answer.
 
-Calls: they are replayed in the initial world; its state decides, not the text. A test is a part of the state that the
+Calls are replayed in the initial world; its final state decides, not the text. A test is a part of the state that the
 goal names; a change to any other part is one more failed test.
 """
 
@@ -39,16 +39,16 @@ from strop_verify.edits.lines import opcodes
 from strop_verify.verification.label import ComparingToolchain
 
 READ, READ_LINE = 2, 2
-"""Keys; at 90 words a minute one takes an eighth of a second."""
+"""In keystrokes; at 90 words a minute one takes an eighth of a second."""
 KEPT_SHARE = 0.8
 THRESHOLD = 0.25
-"""Utility in an evaluation: accepted suggestions minus this for each shown one, as in Cursor's Tab: .75, -.25 and 0."""
+"""Utility in an evaluation: accepted suggestions minus this per shown one, as in Cursor's Tab: .75, -.25 and 0."""
 MAX_EDIT = 1 << 14
 """Maximum characters of an answer; a longer one counts as none."""
 
 
 def accepted_by(check: NextEditCheck, after: Sequence[str]) -> dict[str, float]:
-    """By rule, whether its user accepts the window after a suggestion; and `saved`, the keys that it saves."""
+    """{rule: whether its user accepts the window after a suggestion}, and `saved`, the keystrokes that it saves."""
     now, then, goal = ("\n".join(lines) for lines in (check.window, after, check.goal))
     gain = Indel.distance(now, goal) - Indel.distance(then, goal)
     size = Indel.distance(now, then)

@@ -1,9 +1,9 @@
-"""Demonstrations: plays of many turns as conversations, one JSON object a line, for a warm start.
+"""Demonstrations: multi-turn plays as conversations, one JSON object per line, for a warm start.
 
     {"task_id": "...", "messages": [{"role": "user", "content": "..."}, {"role": "assistant", "content": "..."}, ...]}
 
 `messages` is the form that other trainers read. A play whose first prompt is plain text has it as `prompt`, and its
-messages begin with the assistant's; `prefill` is what the prompt has begun of the first answer, `begun` of later ones.
+messages begin with the assistant's; `prefill` is the start of the first answer in its prompt, `begun` of later ones.
 """
 
 from collections.abc import Iterator
@@ -26,15 +26,15 @@ class Demo(Record):
     prefill: str = Field(default="", exclude_if=lambda text: not text)
     messages: list[Message]
     begun: list[str] = Field(default_factory=list, exclude_if=lambda texts: not texts)
-    """What the prompts have begun of the second answer, the third, ...; empty where of none."""
+    """The starts of the second answer, the third, ... that their prompts contain; empty if there are none."""
 
     def opening(self) -> Opening:
-        """The first prompt."""
+        """The first prompt, as text or messages."""
         head = self.messages[: self._answers()[0]]
         return Opening(text=self.prompt, messages=tuple(head), prefill=self.prefill)
 
     def turns(self) -> Iterator[tuple[str, list[Message]]]:
-        """Each answer, and what was said after it; nothing after the last."""
+        """Each answer and the messages after it; none after the last."""
         places = self._answers()
         for at, following in zip(places, [*places[1:], len(self.messages)], strict=True):
             yield self.messages[at].content, self.messages[at + 1 : following]
@@ -54,9 +54,9 @@ def read_demos(path: Path) -> list[Demo]:
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"]))
-            raise UserError(f"{path}:{number}: no demonstration: {where}: {first['msg']}") from None
+            raise UserError(f"{path}:{number}: not a demonstration: {where}: {first['msg']}") from None
         if not demo.messages or demo.messages[-1].role != "assistant":
-            raise UserError(f"{path}:{number}: no demonstration: its last message is not the assistant's")
+            raise UserError(f"{path}:{number}: not a demonstration: its last message is not the assistant's")
         demos.append(demo)
     if not demos:
         raise UserError(f"{path} holds no demonstration; make some with strop build demos")

@@ -1,5 +1,5 @@
-"""Python files whose functions are tasks: `doctests:FILE.py`. Prose of the docstring is what is asked, doctests are
-shown tests, and a body that does something is the reference. What other task sets read of docstrings is here, too.
+"""Python files whose functions are tasks: `doctests:FILE.py`. The docstring's prose is the statement, doctests are
+shown tests, and a body that does something is the reference. Helpers for docstrings in other task sets are here, too.
 """
 
 import ast
@@ -14,13 +14,13 @@ from strop_verify.core.task import Task
 
 SUFFIX = ".py"
 FLOAT_TOLERANCE = 1e-9
-"""Tolerance of tasks with a float among the expected values: another order of summing is not another answer."""
+"""Tolerance of tasks with a float among the expected values, so that a different order of summation still passes."""
 
 
 def load(place: str) -> list[Task]:
-    """A task for each function of a file whose docstring has a doctest; its id is the function's name.
+    """A task for each function in a file whose docstring has a doctest; its id is the function's name.
 
-    The imports at the file's top are part of each signature. Nothing of the file is run. Raises UserError.
+    The imports at the top of the file are part of each signature. The file is never run. Raises UserError.
     """
     try:
         source = Path(place).expanduser().read_text(encoding="utf-8")
@@ -30,7 +30,7 @@ def load(place: str) -> list[Task]:
             f"cannot read {place or 'doctests:'}: {error.strerror}; write doctests:FILE.py"
         ) from error
     except UNPARSABLE as error:
-        raise UserError(f"{place}: no Python: {' '.join(str(error).split())}") from error
+        raise UserError(f"{place}: not valid Python: {' '.join(str(error).split())}") from error
     imports = [pysource.segment(lines, n) for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
     found = [
         _task(node, lines, imports, place)
@@ -53,10 +53,10 @@ def _task(node: ast.FunctionDef, lines: list[str], imports: list[str], place: st
         ) from error
     cases = [case.model_copy(update={"expected": _listed(case.expected)}) for case in cases]
     if not prose:
-        raise UserError(f"{where}: the docstring asks nothing; say above its doctests what the function does")
+        raise UserError(f"{where}: the docstring has no text; say above its doctests what the function does")
     if not all(is_json([case.args, case.kwargs, case.expected]) for case in cases):
         raise UserError(
-            f"{where}: doctests hold JSON values alone, and tuples as results; write a task line for others"
+            f"{where}: doctests hold only JSON values, and tuples as results; write a task line for others"
         )
     above = "\n".join(imports)
     head, code = pysource.header(lines, node), without_docstring(lines, node)
@@ -80,7 +80,7 @@ def _listed(value: Any) -> Any:
 
 
 def _is_stub(node: ast.FunctionDef) -> bool:
-    """Whether the body holds nothing but a docstring, `...`, `pass` or `raise NotImplementedError`."""
+    """Whether the body holds only a docstring, `...`, `pass` or `raise NotImplementedError`."""
     return all(
         isinstance(line, ast.Pass)
         or (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
@@ -121,7 +121,7 @@ def split_doctests(docstring: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 def doctest_case(expression: str, expected: str, entry_point: str) -> Case:
-    """A shown case from `entry_point(literals)` and the literal that it gives; ValueError for anything else."""
+    """A shown case from `entry_point(literals)` and its literal result. Raises ValueError for anything else."""
     call = ast.parse(expression.strip(), mode="eval").body
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == entry_point):
         raise ValueError(f"the doctest `{expression}` is not a call of {entry_point}")
@@ -145,7 +145,7 @@ def is_json(value: Any) -> bool:
 
 
 def has_float(value: Any) -> bool:
-    """Whether a float stands anywhere in a JSON value."""
+    """Whether a JSON value contains a float anywhere."""
     if isinstance(value, dict):
         return any(map(has_float, value.values()))
     return any(map(has_float, value)) if isinstance(value, list) else isinstance(value, float)

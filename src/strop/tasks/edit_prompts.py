@@ -1,12 +1,12 @@
 """Prompts of tasks whose answer is an edit: the files, the request, and how to write the edit.
 
 Templates: `chat-edit-FAMILY`, else `chat-edit`, and the same with `continue-`. In them `{files}` are the files, each
-under a line `### PATH`, with line numbers where the format needs them; `{rule}` is the format's rule, `edit-FORMAT`.
-A template that names the tag `<solution>` or `<answer>` asks for a thought in `<think>` before the edit.
+below a line `### PATH`, with line numbers if the format needs them; `{rule}` is the format's rule, `edit-FORMAT`. A
+template that names the tag `<solution>` or `<answer>` asks for a thought in `<think>` before the edit.
 
-The answer is the whole text, including what the prompt has begun: the format's parser finds the edit in it. Styles
-"chat-prefilled" and "continue" begin it as far as the format alone determines it, and end at the closing fence if one
-block is asked for. The prompt does not depend on the oracle.
+The answer is the whole text, including its start in the prompt: the format's parser finds the edit in it. Styles
+"chat-prefilled" and "continue" begin it as far as the format alone determines it, and end at the closing fence if the
+prompt asks for a single block. The prompt does not depend on the oracle.
 """
 
 from collections.abc import Callable
@@ -20,23 +20,23 @@ from strop_verify.edits import FORMATS, HOLE, EditError
 from strop_verify.edits.fenced_sections import fenced
 
 _TAGS = {"py": "python", "rs": "rust", "c": "c", "h": "c", "js": "javascript", "ts": "typescript", "go": "go"}
-"""Words after the fence of a file, by the ending of its name."""
+"""{file extension: word after the fence}."""
 _NAMED = {"swe-rl"}
-"""Families whose edits name the file even if there is but one, as the published form wants."""
+"""Families whose edits name the file even if there is only one, as the published form requires."""
 
 
 class EditPrompt(Prompt):
-    """A question for an edit. `head` is what the prompt has begun of the answer."""
+    """A prompt that asks for an edit. `head` is the start of the answer that the prompt contains."""
 
     fence: str = ""
-    """What closes the block that the prompt has begun; "" where it has begun none."""
+    """Closes the block that the prompt has opened; "" if it has opened none."""
     tag: str = ""
-    """The tag in which the edit is asked for, after a thought; "" = the edit alone."""
+    """The tag to put the edit in, after a thought; "": the edit alone."""
     named: bool = False
-    """Whether the edit names its file, even if there is but one."""
+    """Whether the edit names its file, even if there is only one."""
 
     def assemble(self, completion: str) -> str:
-        """The whole answer, with the block closed that the prompt has begun."""
+        """The whole answer; closes the block that the prompt has opened."""
         if not self.fence:
             return self.head + completion
         return f"{self.head}{completion.partition(chr(10) + self.fence)[0]}\n{self.fence}\n"
@@ -70,9 +70,9 @@ def _continue(task: Task, template: str | None) -> EditPrompt:
 
 
 def solution(task: Task, prompt: Prompt) -> str:
-    """What the model should have answered: the oracle's edit, less what the prompt has begun.
+    """The ideal answer: the oracle's edit without the start that is in the prompt.
 
-    A thought is `metadata["thought"]`, or a line that says where the change is. "" without an oracle, or where its edit
+    A thought is `metadata["thought"]`, or a line that says where the change is. "" without an oracle, or if its edit
     cannot begin as the prompt does (a deleted file, fences longer than any in the files).
     """
     tag, named = (prompt.tag, prompt.named) if isinstance(prompt, EditPrompt) else ("", _named(task, ""))
@@ -86,7 +86,7 @@ def solution(task: Task, prompt: Prompt) -> str:
 
 
 def reference(check: EditCheck) -> str:
-    """The oracle's edit as the format writes it; "" when there is no oracle or it changes nothing."""
+    """The oracle's edit as the format writes it; "" if there is no oracle or it changes nothing."""
     try:
         return FORMATS[check.format].render(check.files, _after(check))
     except EditError:
@@ -105,7 +105,7 @@ def _after(check: EditCheck) -> dict[str, str]:
 
 
 def _packaged(task: Task, style: str) -> str:
-    """The family's template, unless it speaks of another format than the task's; else that of all edits."""
+    """The family's template, unless it describes a format other than the task's; else the template for all edits."""
     own = templates.packaged_for(style, task.family)
     fits = own and ("{rule}" in own or _check(task).format == "search-replace")
     return own if own and fits else templates.packaged(style)
@@ -120,7 +120,7 @@ def _named(task: Task, template: str) -> bool:
 
 
 def _values(task: Task, named: bool) -> dict[str, str]:
-    """The values of a template's placeholders; examples are those that the judge shows."""
+    """The values of a template's placeholders; the examples are those that the judge shows."""
     check = _check(task)
     shown = task.model_copy(update={"check": check.effective()})
     own = {
@@ -167,12 +167,12 @@ def _fence(check: EditCheck) -> str:
 
 
 def _one_block(check: EditCheck) -> bool:
-    """Whether the answer for the only file is one fenced text."""
+    """Whether the answer is a single fenced text, for the only file."""
     return check.format == "whole-file" or (check.format == "infill" and not _spans(check))
 
 
 def _begun(task: Task, tag: str, named: bool) -> tuple[str, str]:
-    """(how every answer begins that is written as asked, the fence that ends it). Never ends in white space."""
+    """(the start that every well-formed answer has, the fence that ends it). The start never ends in white space."""
     check = _check(task)
     if tag:
         return "<think>", ""
@@ -194,7 +194,7 @@ def _begun(task: Task, tag: str, named: bool) -> tuple[str, str]:
 def _written(check: EditCheck, named: bool) -> str:
     """The oracle's edit in the form that `_begun` begins."""
     before, after = dict(check.files), _after(check)
-    if named and len(before) == 1:  # a second file, which stays as it is, makes the format name them
+    if named and len(before) == 1:  # an unchanged second file makes the format name the files
         other = next(iter(before)) + ".other"
         before, after = {**before, other: "\n"}, {**after, other: "\n"}
     text = FORMATS[check.format].render(before, after)
@@ -224,4 +224,4 @@ STYLES: dict[str, Callable[[Task, str | None], EditPrompt]] = {
     "chat": _chat,
     "chat-prefilled": _prefilled,
 }
-"""As `strop.tasks.prompts.STYLES`."""
+"""Prompt styles by name, as in `strop.tasks.prompts.STYLES`."""

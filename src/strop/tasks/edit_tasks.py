@@ -1,13 +1,13 @@
-"""Tasks with a wrong program and a right one, as tasks whose answer is an edit: the source `edits:[FORMAT:]SOURCE`.
+"""Turns tasks with a wrong and a right program into tasks whose answer is an edit: source `edits:[FORMAT:]SOURCE`.
 
-What has both: `metadata.broken` beside a reference (QuixBugs, `strop build rust-fix`), code around a hole
+These have both: `metadata.broken` with a reference (QuixBugs, `strop build rust-fix`), code around a hole
 (`metadata.prefix` and `suffix`: infilling), and the vulnerable member of a SVEN pair. FORMAT is one of
-`strop_verify.edits.FORMATS`; without it `infill` where there is a hole, else `search-replace`.
+`strop_verify.edits.FORMATS`; the default is `infill` if there is a hole, else `search-replace`.
 
 1. The edited file is judged by the task's own check; a SVEN pair, which has no tests, is judged against the fix itself.
-2. The only file is `solution.py` or similar. It ends in a line end, as files do, whether the program did or not.
+2. The only file is `solution.py` or similar. It always ends in a newline, even if the program did not.
 3. Blocks and hunks are applied with every tolerance of docs/edits.md.
-4. A task keeps the split of the one it is made from, and names it in `metadata.original`.
+4. A task keeps the split of its original, and names that in `metadata.original`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,20 +22,20 @@ from strop_verify.edits import FORMATS, HOLE
 
 PREFIX = "edits"
 ENDINGS = {"python": "py", "rust": "rs", "javascript": "js", "typescript": "ts", "c++": "cpp", "bash": "sh"}
-"""Endings of file names that are not the language's own name."""
+"""File extensions that differ from the language's name."""
 TOLERANCE = ["line_ends", "trailing_space", "indentation", "offset"]
 _PLACED = {"search-replace", "unified-diff"}
-"""Formats whose lines are looked for, so that a tolerance means something."""
+"""Formats whose lines are searched for in the file, so that a tolerance means something."""
 _KEPT = {"message", "examples", "kind", "operator", "error_code", "pair", "cwe", "func_name", "lines", "date"}
-"""Metadata that is still true of the edit task."""
+"""Metadata that also holds for the edit task."""
 
 
 class Unfit(Exception):
-    """Why a task has no edit."""
+    """A task has no edit; the message says why."""
 
 
 class _Change(NamedTuple):
-    """What an edit has to do, and who judges that."""
+    """What an edit has to do, and the check that judges it."""
 
     family: str
     statement: str
@@ -46,7 +46,7 @@ class _Change(NamedTuple):
 
 
 def named(rest: str) -> tuple[str | None, str]:
-    """(format, source) of what follows `edits:`; format None where none is named. Raises UserError."""
+    """(format, source) of the text after `edits:`; format is None if none is named. Raises UserError."""
     first, colon, source = rest.partition(":")
     if colon and first in FORMATS:
         return first, source
@@ -56,7 +56,7 @@ def named(rest: str) -> tuple[str | None, str]:
 
 
 def wrapped(tasks: Iterable[Task], format: str | None, report: Report = fail) -> Iterator[Task]:
-    """The tasks as edits, one after the other. A task that has none is reported in one line and left out."""
+    """Yields the tasks as edits. A task that has none is reported in one line and left out."""
     for task in tasks:
         if _is_fixed_member(task):
             continue
@@ -67,7 +67,7 @@ def wrapped(tasks: Iterable[Task], format: str | None, report: Report = fail) ->
 
 
 def as_edit(task: Task, format: str | None = None) -> Task:
-    """A task as one whose answer is an edit. Raises Unfit, with the reason."""
+    """The task with an edit as its answer. Raises Unfit with the reason."""
     if task.edit is not None:
         return _in_format(task, task.edit, format)
     hole = around_hole(task)
@@ -102,7 +102,7 @@ def _in_format(task: Task, check: EditCheck, format: str | None) -> Task:
     if format is None or format == check.format:
         return task
     if any(HOLE in text for text in check.files.values()) and check.format == "infill":
-        raise Unfit(f"its file has a hole, which no edit of format {format!r} is about")
+        raise Unfit(f"its file has a hole, which the format {format!r} cannot fill")
     update = {"format": format, "tolerance": check.tolerance or (TOLERANCE if format in _PLACED else [])}
     changed = check.model_copy(update=update)
     return _with_reference(task.model_copy(update={"id": f"{task.id}:{format}", "check": changed}), changed)
@@ -143,7 +143,7 @@ def _infilled(task: Task, prefix: str, suffix: str, *, marked: bool) -> _Change:
 
 
 def _at_line_ends(prefix: str, middle: str, suffix: str) -> tuple[str, str]:
-    """The code around the hole, so that a fenced text, which ends in a line end, can fill it as it is."""
+    """The code around the hole, adjusted so that a fenced text, which ends in a newline, fills it exactly."""
     if not suffix:
         return prefix, suffix
     whole_lines = prefix.endswith("\n") and suffix[0] not in "\r\n"
@@ -167,7 +167,7 @@ def _fix(task: Task) -> _Change:
 
 
 def _members(row: dict[str, Any]) -> tuple[str, str] | None:
-    """The texts before and after the fix, under the names of either form of the rows."""
+    """The texts before and after the fix, by the field names of either form of row."""
     for before, after in (("vulnerable", "fixed"), ("func_src_before", "func_src_after")):
         old, new = row.get(before), row.get(after)
         if isinstance(old, str) and isinstance(new, str):
@@ -176,7 +176,7 @@ def _members(row: dict[str, Any]) -> tuple[str, str] | None:
 
 
 def _is_fixed_member(task: Task) -> bool:
-    """Whether a task is the other half of a pair, of which one edit task is made."""
+    """Whether a task is the fixed half of a pair; a pair makes only one edit task."""
     check = task.check.maybe(LabelCheck)
     return task.family == "vulnerability" and check is not None and check.expected == "safe"
 

@@ -1,4 +1,4 @@
-"""Rows and tasks of a format: which adapter fits, its tasks read with one line for each bad row, and tasks written."""
+"""Finds the adapter for a format, reads its rows as tasks with one line per bad row, and writes tasks."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from strop_verify.core.task import Task
 
 
 def adapter_named(name: str) -> Adapter:
-    """The adapter of that name. Raises UserError with what there is."""
+    """The adapter of that name. Raises UserError that lists the known ones."""
     found = ADAPTERS.get(name)
     if found is None:
         raise unknown("format", name, ADAPTERS)
@@ -24,7 +24,7 @@ def adapter_named(name: str) -> Adapter:
 
 
 def guessed(rows: Iterator[tuple[str, Row]]) -> tuple[Adapter, Iterator[tuple[str, Row]]]:
-    """The format that the first row looks like, else Strop's own, and all rows. Raises UserError when several fit."""
+    """The format that the first row looks like, else Strop's own, and all rows. Raises UserError if several fit."""
     first = next(rows, None)
     if first is None:
         return ADAPTERS["strop"], rows
@@ -39,7 +39,7 @@ def guessed(rows: Iterator[tuple[str, Row]]) -> tuple[Adapter, Iterator[tuple[st
 
 
 def tasks_of(adapter: Adapter, rows: Iterable[tuple[str, Row]], report: Report = fail) -> Iterator[Task]:
-    """The tasks of rows, all of which JSON lines can hold. A row that makes none is reported, in one line."""
+    """The tasks of rows, all of which JSON lines can hold. A row that makes no task is reported in one line."""
     for where, row in rows:
         try:
             read = adapter.read(_decoded(adapter, row, where), where)
@@ -56,9 +56,9 @@ def tasks_of(adapter: Adapter, rows: Iterable[tuple[str, Row]], report: Report =
 def write_format(adapter: Adapter, tasks: Iterable[Task], path: Path, report: Report = fail) -> int:
     """Writes tasks as rows of a format, whole or not at all, and returns how many.
 
-    A name that ends in .parquet becomes parquet, one without an ending a folder where the format has folders, else JSON
-    lines. A task that the format cannot hold is reported and left out; without `report`, or if none is left, UserError,
-    as for a format that is only read.
+    A name that ends in .parquet becomes parquet, one without an extension a folder if the format has folders, others
+    JSON lines. A task that the format cannot hold is reported and left out. Raises UserError for it without `report`,
+    if no task is left, and for a format that can only be read.
     """
     if adapter.write is None:
         written = ", ".join(sorted(name for name, other in ADAPTERS.items() if other.write))
@@ -81,7 +81,7 @@ def _text(value: Any) -> Any:
 
 
 def _decoded(adapter: Adapter, row: Row, where: str) -> Row:
-    """The row with the fields that a table holds as JSON text as values; text that is no JSON stays."""
+    """The row with fields stored as JSON text in a table decoded; text that is not JSON stays."""
     changed = {}
     for name in adapter.as_json:
         text = row.get(name)
@@ -91,7 +91,7 @@ def _decoded(adapter: Adapter, row: Row, where: str) -> Row:
 
 
 def _sound(task: Task, where: str) -> Task:
-    """The task, when it can be written and read again. Raises UserError."""
+    """The task, if it can be written and read again. Raises UserError otherwise."""
     try:
         length = len(task.model_dump_json())
     except ValueError as error:  # half of a surrogate pair, nesting too deep

@@ -1,4 +1,4 @@
-"""Inputs like those of a task's own calls: what two versions of a function are told apart by."""
+"""Generates inputs like those of a task's own calls, to tell two versions of a function apart."""
 
 import copy
 from collections.abc import Iterator
@@ -9,13 +9,13 @@ from strop_verify.core.ids import canonical_json, derive_seed
 from strop_verify.core.task import Task
 
 INPUTS = 48
-"""Inputs that are made, at most."""
+"""Maximum inputs to generate."""
 _MOST_BYTES = 1 << 16
-"""Largest of the task's inputs that others are derived from, as JSON text."""
+"""Maximum size, as JSON text, of an input from which others are derived."""
 
 
 def more_inputs(task: Task) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    """(arguments, keywords): the task's own, then others like them, the same every time."""
+    """(arguments, keywords): the task's own inputs, then others like them; always the same ones."""
     known = [(a, k) for a, k in task.check.calls() if _small(a, k)][:INPUTS]
     rng = Random(derive_seed("inputs", task.id))
     seen: set[str] = set()
@@ -40,7 +40,7 @@ def _small(args: list[Any], kwargs: dict[str, Any]) -> bool:
 
 
 def changed(value: Any, others: list[Any], rng: Random) -> Any:
-    """A value of the same type near `value`; numbers are negative only where one of `others` is."""
+    """A value of the same type near `value`; numbers are negative only if one of `others` is."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
@@ -61,7 +61,7 @@ def changed(value: Any, others: list[Any], rng: Random) -> Any:
 
 
 def _moved(items: list[Any], fresh: Any, rng: Random, build: Any) -> Any:
-    """The sequence with an item added, taken away, doubled or changed, or in another order."""
+    """The sequence with an item added, removed, doubled or changed, or in another order."""
     place = rng.randrange(len(items)) if items else 0
     match rng.randrange(6):
         case 0:

@@ -2,13 +2,13 @@
 
 Without `fn_name` they are stdin and stdout of a program, each a text or a list of lines. With it they are calls:
 
-1. An input is a list of positional arguments, or a text with one JSON value a line.
-2. An output is the returned value. Where every output of a task is a list of one item, as in Codewars' problems of APPS
-   and TACO, that item is the value; not so where the starter code says that a list is returned. The data sets'
-   own harness takes either, test by test, which lets a wrong answer pass.
-3. JSON writes integers as keys of objects as texts. The harness of APPS, which TACO took over, turns them back in the
-   first argument of a call and in what is expected (github hendrycks/apps, eval/testing_util.py: `int(k)` of every key,
-   or of none). A task that has such objects is judged by assert statements, since cases hold JSON values only.
+1. An input is a list of positional arguments, or a text with one JSON value per line.
+2. An output is the returned value. If every output of a task is a list of one item, as in the Codewars problems of APPS
+   and TACO, that item is the value, unless the starter code says that a list is returned. The data sets' own harness
+   accepts either, test by test, which lets a wrong answer pass.
+3. JSON turns integer keys of objects into text. The harness of APPS, which TACO adopted, turns them back in the first
+   argument of a call and in the expected value (github hendrycks/apps, eval/testing_util.py: `int(k)` of every key, or
+   of none). A task with such objects is judged by assert statements, because cases hold only JSON values.
 """
 
 import json
@@ -27,7 +27,7 @@ _RETURNS_LIST = re.compile(r"->\s*['\"]?(?:typing\.)?(?:list|List|tuple|Tuple|Se
 
 
 def read_tests(tests: Any, starter: str, where: str) -> IoCheck:
-    """The check of `{"inputs", "outputs"}`, perhaps with `fn_name`. Raises UserError."""
+    """The check of `{"inputs", "outputs"}`, with or without `fn_name`. Raises UserError."""
     if not isinstance(tests, Mapping):
         raise UserError(
             f"{where}: tests must be an object with inputs and outputs, not {type(tests).__name__}"
@@ -48,7 +48,7 @@ def read_tests(tests: Any, starter: str, where: str) -> IoCheck:
 
 
 def write_tests(task: Task) -> dict[str, Any]:
-    """`{"inputs", "outputs"}` of a task, with `fn_name` for a function. Raises UserError for other checks."""
+    """The `{"inputs", "outputs"}` of a task, with `fn_name` for a function. Raises UserError for other checks."""
     runs, check = task.check.maybe(StdioCheck), task.check.maybe(CasesCheck)
     if runs and not runs.checker:
         return {"inputs": [c.stdin for c in runs.cases], "outputs": [c.stdout for c in runs.cases]}
@@ -60,9 +60,9 @@ def write_tests(task: Task) -> dict[str, Any]:
     calls = [(case.args, case.expected) for case in check.cases]
     inputs: list[Any] = [args for args, _ in calls]
     outputs: list[Any] = [value for _, value in calls]
-    if any(_typed(*call) != call for call in calls):  # plain keys would be read as integers
+    if any(_typed(*call) != call for call in calls):  # text keys would be read as integers
         inputs, outputs = ["\n".join(map(_json, args)) for args in inputs], [_json(o) for o in outputs]
-    elif _wrapped(outputs, task.signature):  # plain ones would be read as wrapped
+    elif _wrapped(outputs, task.signature):  # lists of one item would be unwrapped
         outputs = [[output] for output in outputs]
     return {"inputs": inputs, "outputs": outputs, "fn_name": check.entry_point}
 
@@ -105,14 +105,14 @@ def _calls(
 
 
 def _typed(args: list[Any], value: Any) -> tuple[list[Any], Any]:
-    """A call and its value with the keys that the harness makes integers; of a list the only item counts too."""
+    """A call and its value, with the keys that the harness turns into integers, also in the only item of a list."""
     alone = isinstance(value, list) and len(value) == 1
     wanted = [_with_integers(value[0])] if alone else _with_integers(value)
     return [*map(_with_integers, args[:1]), *args[1:]], wanted
 
 
 def _with_integers(value: Any) -> Any:
-    """An object whose keys are all integers as a dict with those keys; anything else unchanged."""
+    """Turns an object whose keys are all integers into a dict with integer keys; returns other values unchanged."""
     if not isinstance(value, dict):
         return value
     try:
@@ -132,7 +132,7 @@ def _listed(value):
 
 
 def _asserted(name: str, calls: list[tuple[list[Any], Any]]) -> AssertsCheck:
-    """The calls as assert statements. As in cases a tuple is as good as a list."""
+    """The calls as assert statements. As in cases, a tuple equals a list."""
     lists = any(_holds_list(value) for _, value in calls)
     tests = []
     for args, value in calls:

@@ -1,4 +1,4 @@
-"""JSON lines, plain or compressed: rows read one line at a time, and tasks written whole or not at all.
+"""JSON lines, plain or compressed: reads rows one line at a time, and writes tasks completely or not at all.
 
 A name that ends in `.json` may also hold one JSON array of rows.
 """
@@ -20,11 +20,11 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.task import Task
 
 SUFFIXES = (".jsonl", ".ndjson", ".json")
-"""Endings of names, each alone or with .gz or .zst."""
+"""File extensions, each alone or with .gz or .zst."""
 
 
 def is_jsonl(path: Path) -> bool:
-    """Whether the name says that a file holds JSON lines."""
+    """Whether a file's name says that it holds JSON lines."""
     name = path.name.removesuffix(".gz").removesuffix(".zst")
     return name.endswith(SUFFIXES)
 
@@ -32,8 +32,8 @@ def is_jsonl(path: Path) -> bool:
 def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str, Any]]]:
     """(`file:line`, object) for every line that is not blank; a column that is NaN is missing, as in data frames.
 
-    A bad line is reported, one line of text, and left out; without `report` the first one raises UserError. Bad are: no
-    JSON object, a key given twice, not UTF-8, deeper than 100, half a surrogate pair, over 256 MiB, NaN and infinities.
+    A bad line is reported in one line and left out; without `report` the first one raises UserError. Bad: not a JSON
+    object, a repeated key, not UTF-8, deeper than 100, half a surrogate pair, over 256 MiB, NaN and infinities.
     """
     if ".json" in path.suffixes[-2:] and next(read_lines(path), (0, b""))[1].lstrip()[:1] == b"[":
         yield from _array(path, report)
@@ -42,7 +42,7 @@ def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str
 
 
 def write_tasks(tasks: Iterable[Task], path: Path | str) -> int:
-    """Writes one task per line, whole or not at all, and returns how many; .gz and .zst are compressed.
+    """Writes one task per line, all or nothing, and returns how many; .gz and .zst are compressed.
 
     Anything that is not a regular file, such as /dev/null or a pipe, is written to, never replaced. Raises UserError.
     """
@@ -50,7 +50,7 @@ def write_tasks(tasks: Iterable[Task], path: Path | str) -> int:
 
 
 def write_rows(rows: Iterable[dict[str, Any]], path: Path | str) -> int:
-    """The same for rows of any format. Raises UserError; ValueError for values that are not JSON."""
+    """Like `write_tasks`, for rows of any format. Raises UserError; ValueError for values that are not JSON."""
     return _write_lines((json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows), path)
 
 
@@ -105,7 +105,7 @@ def _array(path: Path, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A binary file, compressed for .gz and .zst, that appears when the block ends well; see `core.files.atomic`."""
+    """A binary file, compressed for .gz and .zst, that appears if the block succeeds; see `core.files.atomic`."""
     with files.atomic(path) as raw, _packed(raw, path.suffix) as file:
         yield file
 

@@ -1,7 +1,7 @@
-"""Lines of a file that may be compressed, damaged, or made to fill the memory.
+"""Reads lines of a file that may be compressed, damaged, or crafted to exhaust memory.
 
-`.gz` and `.zst` are recognised by the name. Everything before a damaged place is still read. A file in UTF-16, as
-Windows' tools write it, is recognised by its first bytes and read as UTF-8.
+`.gz` and `.zst` are recognised by the name. Everything before a damaged place is still read. A UTF-16 file, as Windows
+tools write it, is recognised by its first bytes and converted to UTF-8.
 """
 
 import codecs
@@ -19,18 +19,18 @@ from strop_verify.core.errors import UserError
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 Report = Callable[[str], None]
-"""Takes one line about something that is left out."""
+"""Takes a one-line message about something that is left out."""
 
 _BLOCK = 1 << 16
 
 
 def fail(message: str) -> None:
-    """The report of readers that stop at the first bad row. Raises UserError."""
+    """The report for readers that stop at the first bad row: raises UserError."""
     raise UserError(message)
 
 
 def each_sound(make: Callable[[Given], Made], given: Iterable[Given], report: Report) -> Iterator[Made]:
-    """What `make` makes of each; one for which it raises UserError is reported and left out."""
+    """The result of `make` for each; one for which it raises UserError is reported and left out."""
     for one in given:
         try:
             made = make(one)
@@ -43,12 +43,12 @@ def each_sound(make: Callable[[Given], Made], given: Iterable[Given], report: Re
 def read_lines(
     path: Path, report: Report = fail, limit: int = MAX_ROW, *, blank: bool = False
 ) -> Iterator[tuple[int, bytes]]:
-    """(number from 1, line without its end) of every line that is not blank. A byte order mark is dropped.
+    """(number from 1, line without its newline) of every line that is not blank. A byte order mark is dropped.
 
-    blank   blank lines too
+    blank   also yields blank lines
 
-    A line of more than `limit` bytes is reported and skipped, never held. Damage is reported after the lines before it;
-    a torn line is left out. Raises UserError for a file that cannot be opened.
+    A line of more than `limit` bytes is reported and skipped, never held in memory. Damage is reported after the lines
+    before it; a truncated line is left out. Raises UserError for a file that cannot be opened.
     """
     try:
         file = path.open("rb")
@@ -74,7 +74,7 @@ def read_lines(
 
 
 class _Damage:
-    """What ended a file early; empty where nothing did."""
+    """What ended a file early; empty if nothing did."""
 
     text = ""
 
@@ -95,7 +95,7 @@ _MARKS = (
 
 
 def _in_utf8(blocks: Iterator[bytes], damage: _Damage) -> Iterator[bytes]:
-    """The blocks, in UTF-8 where the first one shows another of Unicode's encodings."""
+    """The blocks, converted to UTF-8 if the first one shows another Unicode encoding."""
     first = next(blocks, b"")
     name = next((name for mark, name in _MARKS if first.startswith(mark)), "")
     if not name:
@@ -142,7 +142,7 @@ def _zstd_blocks(read: Callable[[int], bytes], damage: _Damage) -> Iterator[byte
 
 
 def _split(blocks: Iterator[bytes], limit: int, damage: _Damage) -> Iterator[tuple[int, bytes | None]]:
-    """(number, line), None for a line beyond the limit; nothing for one that damage tore."""
+    """(number, line); the line is None if it exceeds the limit. A line that damage cut off is left out."""
     number, held, length, skipping = 1, list[bytes](), 0, False
     for block in blocks:
         start = 0

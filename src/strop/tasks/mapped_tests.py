@@ -1,9 +1,9 @@
-"""The tests of a foreign row, whose column was named: which form they have, and the check that they make.
+"""Recognises the form of the tests in a mapped column of a foreign row, and makes a check of them.
 
-1. `{"inputs", "outputs"}`, perhaps with `fn_name`, and lists of inputs and outputs that say a function: `io_tests`.
+1. `{"inputs", "outputs"}`, with or without `fn_name`, and lists of inputs and outputs with a function: `io_tests`.
 2. `{"args", "expected"}` each: calls. `{"stdin", "stdout"}` or `{"input", "output"}` each: a program.
 3. Python code, one text or a list: assert statements, or a suite of unittest or pytest, which runs as one. Code that
-   asserts nothing is refused: what prints, or returns whether it is content, judges nobody.
+   asserts nothing is refused: code that only prints, or returns its result, cannot fail an answer.
 """
 
 import ast
@@ -25,7 +25,7 @@ from strop_verify.core.test_code import names_bound
 
 SUITE = "test_answer.py"
 _USUAL = {*sys.stdlib_module_names, "pytest", "hypothesis", "numpy", "pandas", "parameterized"}
-"""Modules that no suite imports the answer from."""
+"""Modules that suites import for other purposes, never as the answer."""
 
 
 def decoded(tests: Any) -> Any:
@@ -39,7 +39,7 @@ def decoded(tests: Any) -> Any:
 
 
 def joined(code: Any) -> str:
-    """Code that is one text or a list of them."""
+    """Code given as one text or a list of texts, as one text."""
     return "\n".join(map(str, code)) if isinstance(code, list) else str(code or "")
 
 
@@ -53,7 +53,7 @@ def check_of(
     reference: str = "",
     starter: str = "",
 ) -> Check:
-    """The check that a column of tests makes. Raises UserError, one line, for tests that cannot be played as meant."""
+    """The check that a column of tests makes. Raises a one-line UserError for tests that cannot be run as intended."""
     check = _of_values(tests, entry_point, where, starter)
     if check is None and _is_code(tests):
         if language != "python":
@@ -97,16 +97,16 @@ def _of_values(tests: Any, entry_point: str, where: str, starter: str) -> Check 
 
 
 def with_call(test: str, entry_point: str) -> str:
-    """Tests with a function `check(candidate)`, and its call. Where the answer's function is called `check` too, that
-    of the tests gets another name.
+    """Tests with a function `check(candidate)`, followed by its call. If the answer's function is also called `check`,
+    the one in the tests is renamed.
     """
     name = "check" if entry_point != "check" else "check_answer"
     return re.sub(r"^def check\(", f"def {name}(", test, flags=re.M) + f"\n{name}({entry_point})\n"
 
 
 def called_most(tests: str) -> str:
-    """The function that test code calls most, of those that it neither binds nor imports; what it gives to `check(...)`
-    at its end before all others. "" where there is none.
+    """The function that test code calls most often without binding or importing it; but if the code ends in a call
+    `check(NAME)`, that name. "" if there is none.
     """
     try:
         tree = ast.parse(tests)
@@ -123,7 +123,7 @@ def called_most(tests: str) -> str:
 
 
 def known(entry_point: str, where: str) -> str:
-    """The entry point. Raises UserError where it is not known."""
+    """The entry point. Raises UserError if it is unknown."""
     if not entry_point:
         raise UserError(f"{where}: cannot tell which function the tests call: map a column to 'entry_point'")
     return entry_point
@@ -134,7 +134,7 @@ def _of_code(tests: Any, setup: str, entry_point: str, where: str, reference: st
     try:
         tree = tree_of(code)
     except UNPARSABLE as error:
-        raise UserError(f"{where}: the tests are no Python: {' '.join(str(error).split())[:100]}") from error
+        raise UserError(f"{where}: the tests are not Python: {' '.join(str(error).split())[:100]}") from error
     if is_suite(tree):
         return suite(code, tree, entry_point, where, reference)
     for number, text in enumerate(tests if isinstance(tests, list) else (), start=1):
@@ -148,7 +148,7 @@ def _of_code(tests: Any, setup: str, entry_point: str, where: str, reference: st
 
 
 def can_fail(node: ast.AST) -> bool:
-    """Whether it can fail on a value: an assert, a raise, or a call such as `assertEqual(...)` and `sys.exit(1)`."""
+    """Whether a node can fail on a value: an assert, a raise, or a call such as `assertEqual(...)` or `sys.exit(1)`."""
     called = getattr(node, "func", None)
     name = getattr(called, "attr", getattr(called, "id", ""))
     return isinstance(node, ast.Assert | ast.Raise) or name.startswith("assert") or name in ("exit", "fail")
@@ -158,7 +158,7 @@ def _refuse_idle(text: str, where: str, entry_point: str) -> None:
     """Raises UserError for one test of a list that calls the answer and asserts nothing."""
     try:
         tree = tree_of(text)
-    except UNPARSABLE:  # a part of several lines; the whole is Python
+    except UNPARSABLE:  # a fragment; only the whole is valid Python
         return
     values = [statement.value for statement in tree.body if isinstance(statement, ast.Expr)]
     idle = len(values) == len(tree.body) and not all(isinstance(value, ast.Constant) for value in values)
@@ -167,7 +167,7 @@ def _refuse_idle(text: str, where: str, entry_point: str) -> None:
 
 
 def _calls_checker(values: Sequence[ast.expr]) -> bool:
-    """Whether it is a call of something like `check(f)` or `test_f()`, which asserts elsewhere."""
+    """Whether a value is a call such as `check(f)` or `test_f()`, which asserts elsewhere."""
     calls = [value.func for value in values if isinstance(value, ast.Call)]
     names = [
         f.id if isinstance(f, ast.Name) else f.attr if isinstance(f, ast.Attribute) else "" for f in calls
@@ -193,9 +193,9 @@ def _required(function: ast.FunctionDef) -> int:
 
 
 def suite(code: str, tree: ast.Module, entry_point: str, where: str, reference: str) -> PytestCheck:
-    """The suite of a text of tests, which import the answer or use its names below an import that is added.
+    """The suite in a text of tests. They import the answer, or use its names, for which an import is added.
 
-    Raises UserError where its tests cannot be read without running it.
+    Raises UserError if its tests cannot be found without running it.
     """
     names = set(pysource.defined(reference, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     names |= {entry_point} if entry_point else set()
@@ -220,14 +220,14 @@ def suite(code: str, tree: ast.Module, entry_point: str, where: str, reference: 
 
 
 def _home(node: ast.AST) -> str:
-    """The module that a statement imports, or imports from; "" for anything else."""
+    """The module that a statement imports or imports from; "" for other statements."""
     if isinstance(node, ast.ImportFrom):
         return node.module or "" if not node.level else ""
     return node.names[0].name if isinstance(node, ast.Import) else ""
 
 
 def _module(tree: ast.Module, names: set[str]) -> str:
-    """The module that the suite imports the answer from: one that nobody has, perhaps with the answer's names in it."""
+    """The module that the suite imports the answer from: an unknown one, preferably with the answer's names in it."""
     foreign = [node for node in ast.walk(tree) if _home(node).isidentifier() and _home(node) not in _USUAL]
     for node in foreign:
         got = {alias.name for alias in node.names} if isinstance(node, ast.ImportFrom) else set[str]()

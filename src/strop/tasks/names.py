@@ -21,7 +21,7 @@ _EMPTY_BODY = r"\{\s*(?:(?://[^\n]*|/\*.{0,99}?\*/|(?:todo|unimplemented)!\([^()
 
 
 def names_of(task: Task) -> tuple[str, ...]:
-    """Names that an answer must define, as far as the task says; of Rust also other words of its tests."""
+    """Names that an answer must define, as far as the task tells; for Rust also other words in its tests."""
     check = task.check
     called = tuple(match[0] for name in check.functions() if (match := re.match(r"\w+", name)))
     if called or check.answer in ("program", "label", "edit", "patch", "places", "calls"):
@@ -43,7 +43,7 @@ def names_of(task: Task) -> tuple[str, ...]:
 
 
 def made_in(code: str, language: str) -> set[str]:
-    """Names that code defines, as far as can be seen from outside."""
+    """Names that code defines, as far as its text shows."""
     if language == "python":
         try:
             return made_names(code[: _LONGEST_PARSED + 1])
@@ -54,7 +54,7 @@ def made_in(code: str, language: str) -> set[str]:
 
 
 def _c_functions(code: str) -> Iterator[str]:
-    """Names before a bracket, with a type in front and a body or a line's end behind, as C writes functions."""
+    """Names of functions as C writes them: a type, the name, a parenthesis, then a body or the end of the line."""
     for line in code.split("\n"):
         front, bracket, behind = line.partition("(")
         front = front.rstrip()
@@ -66,7 +66,7 @@ def _c_functions(code: str) -> Iterator[str]:
 
 
 def stubs_in(code: str, names: Iterable[str], language: str) -> set[str]:
-    """Those of the names whose functions and classes do nothing in this code."""
+    """The names whose functions or classes do nothing in this code."""
     if language != "python":
         found = (re.search(rf"\b{re.escape(name)}\b[^{{}};]{{0,300}}{_EMPTY_BODY}", code) for name in names)
         return {name for name, match in zip(names, found, strict=True) if match}
@@ -75,7 +75,7 @@ def stubs_in(code: str, names: Iterable[str], language: str) -> set[str]:
 
 
 def _is_idle(node: ast.stmt) -> bool:
-    """Whether a statement does nothing: a docstring, `...`, `pass`, `raise NotImplementedError`, or such inside."""
+    """Whether a statement does nothing: a docstring, `...`, `pass`, `raise NotImplementedError`, or a block of them."""
     if isinstance(node, Definition):
         return all(map(_is_idle, node.body))
     if isinstance(node, ast.Raise) and node.exc:

@@ -1,6 +1,6 @@
 """Next edits as text: the prompt that shows the newest edits and a window of lines, and the answer that edits it.
 
-    <file_sep>shop/cart.py          each of the newest edits: path, the lines taken out, the lines put in
+    <file_sep>shop/cart.py          each of the newest edits: path, removed lines, added lines
     -    total = price
     +    total = price * count
     <filename>shop/cart.py          the window: a letter per line; the cursor's line has > in place of :
@@ -9,12 +9,12 @@
     c:    return price
     <jupyter_output>                the answer begins
 
-    c                               line c becomes what follows; c-e: those lines do; without more lines they go
+    c                               what follows replaces line c; c-e: those lines; if nothing follows, they are deleted
         return total
-    b+                              behind line b comes what follows
+    b+                              what follows is inserted after line b
 
-An answer without a character is silence: the model's end token alone. The names of sections are single control tokens
-where the model has such (`MARKS`), so no text of a file can write one.
+An empty answer is silence: the model's end token alone. The names of sections are single control tokens if the model
+has such tokens (`MARKS`), so no text of a file can write one.
 """
 
 import re
@@ -31,27 +31,27 @@ EDIT, WINDOW, ANSWER = MARKS = (
     ("<filename>", "<|repo_name|>"),
     ("<jupyter_output>", "<|fim_middle|>"),
 )
-"""Names of the sections' tokens: of SmolLM2, StarCoder and their kin; of Qwen2.5-Coder and its kin."""
+"""Names of the sections' tokens: for the SmolLM2 and StarCoder families; for the Qwen2.5-Coder family."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MOST_LINES = len(LETTERS)
-"""Lines of a window."""
+"""Maximum lines of a window."""
 ABOVE = 1 / 3
-"""Share of a window's other lines that stand above the cursor."""
+"""Share of a window's other lines that lie above the cursor."""
 CLIPPED = 4
-"""Lines of each side of a past edit that are shown."""
+"""Maximum removed lines, and added lines, shown of a past edit."""
 _PLACE = re.compile(r"([a-z])(?:-([a-z])|(\+))?")
 
 
 class NextEditPrompt(Prompt):
-    """Text whose answer is an edit of a few lines, as it is."""
+    """Text whose answer is an edit of a few lines, taken as it is."""
 
     def assemble(self, completion: str) -> str:
-        """The completion."""
+        """The completion, unchanged."""
         return completion
 
 
 def window_around(length: int, cursor: int, lines: int) -> tuple[int, int]:
-    """First and last line, the last not included, of the window of a text of that many lines, from 0."""
+    """(first line, end) of the window in a text of `length` lines, counted from 0, end excluded."""
     first = max(0, min(cursor - round((lines - 1) * ABOVE), length - lines))
     return first, min(length, first + lines)
 
@@ -67,7 +67,7 @@ def sections(path: str, window: Sequence[str], cursor: int, history: Sequence[Pa
 
 
 def prompt_of(task: Task) -> Prompt:
-    """The prompt of a task."""
+    """The prompt of a next-edit task."""
     check = task.check.only(NextEditCheck)
     parts = sections(check.path, check.window, check.cursor, check.history)
     return NextEditPrompt(text=as_text(parts), sections=tuple(parts))
@@ -79,7 +79,7 @@ def as_text(parts: Sequence[Section]) -> str:
 
 
 def edited(window: Sequence[str], answer: str) -> list[str]:
-    """The window after an answer. Raises ValueError, one line, for one that cannot be read."""
+    """The window after an answer. Raises a one-line ValueError for an answer that cannot be parsed."""
     if not answer:
         return list(window)
     head, more, body = answer.partition("\n")
@@ -97,14 +97,14 @@ def edited(window: Sequence[str], answer: str) -> list[str]:
 
 
 def answer_for(window: Sequence[str], after: Sequence[str]) -> str:
-    """The shortest answer that makes `after` of a window; "" where they are the same."""
+    """The shortest answer that turns a window into `after`; "" if they are the same."""
     changed = [code for code in opcodes(window, after) if not code[0]]
     if not changed:
         return ""
     first, last, new = changed[0][1], changed[-1][2], list(after[changed[0][3] : changed[-1][4]])
     if first == last and first:
         return "\n".join([f"{LETTERS[first - 1]}+", *new])
-    if first == last:  # above the first line
+    if first == last:  # an insertion above the first line
         last, new = 1, [*new, window[0]]
     place = LETTERS[first] if last == first + 1 else f"{LETTERS[first]}-{LETTERS[last - 1]}"
     return "\n".join([place, *new])

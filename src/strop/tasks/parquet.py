@@ -1,4 +1,4 @@
-"""Rows of a parquet file, or of every parquet file in a folder; and rows written as one.
+"""Reads rows of a parquet file, or of every parquet file in a folder, and writes rows as one file.
 
 Column values are more restricted than JSON: an object must have the same fields in every row, none is empty, and
 missing fields become null. Format readers therefore treat null as missing.
@@ -18,17 +18,17 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.optional_packages import require
 
 BATCH = 256
-"""Most rows that are unpacked at once."""
+"""Maximum rows to unpack at once."""
 _GROUP_ROWS, _GROUP_BYTES = 4096, 32 << 20
-"""Most rows of a row group, and most bytes of JSON on average."""
+"""Maximum rows of a row group, and maximum bytes of JSON on average."""
 _RATIO = 500
-"""A column that packs better than this, and unpacks to more than `MAX_ROW`, is taken for a bomb."""
+"""A column that compresses better than this, and unpacks to more than `MAX_ROW`, counts as a bomb."""
 
 
 def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(`file:row`, row) with rows counted from 1, without columns that are null or NaN; large values a few at a time.
+    """(`file:row`, row), counted from 1, without columns that are null or NaN; unpacks few large values at a time.
 
-    Damage is reported after the rows before it; without `report` it raises UserError, as a missing file does.
+    Damage is reported after the rows before it; without `report` it raises UserError, like a missing file.
     """
     require("pyarrow.parquet", package="pyarrow", extra="data", purpose=f"reading {path}")
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
@@ -43,10 +43,10 @@ def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str
 
 
 def write_rows(rows: Iterable[dict[str, Any]], path: Path | str) -> int:
-    """Writes rows as one parquet file, whole or not at all, and returns how many.
+    """Writes rows as one parquet file, all or nothing, and returns how many.
 
-    The types are those that all rows share: rows wait in a temporary file until they are known. Raises UserError for a
-    column with different kinds of values, and when nothing can be written there.
+    Each column has a type that fits all rows, which wait in a temporary file until it is known. Raises UserError for a
+    column with different kinds of values, and if the file cannot be written.
     """
     purpose = f"writing {path}"
     arrow = require("pyarrow", package="pyarrow", extra="data", purpose=purpose)
@@ -91,7 +91,7 @@ def _plan(group: Any) -> tuple[str, int]:
     for i in range(group.num_columns):
         column = group.column(i)
         unpacked, packed = column.total_uncompressed_size, max(column.total_compressed_size, 1)
-        # Values that repeat are stored once, so a row may hold more than the column's share, never more than it all.
+        # Repeated values are stored once, so a row may hold more than its share of the column, but never more than all.
         largest = max(largest, unpacked)
         if unpacked > MAX_ROW and unpacked > _RATIO * packed:
             return f"column {column.path_in_schema!r} unpacks to {size(unpacked)}: left out", 0
@@ -117,7 +117,7 @@ def _batches(spool: Path, size: int) -> Iterator[list[dict[str, Any]]]:
 
 
 def _joined(arrow: Any, schema: Any, batch: list[dict[str, Any]], path: Path | str) -> Any:
-    """The schema with that of a batch. Raises UserError when no type holds all values of a column."""
+    """The schema merged with that of a batch. Raises UserError if no type holds all values of a column."""
     names = dict.fromkeys(name for row in batch for name in row)
     try:
         fields = [arrow.field(name, arrow.array([r.get(name) for r in batch]).type) for name in names]
@@ -132,7 +132,7 @@ def _joined(arrow: Any, schema: Any, batch: list[dict[str, Any]], path: Path | s
 
 
 def _storable(arrow: Any, kind: Any) -> Any:
-    """The type with empty objects, which parquet cannot hold, taken as null."""
+    """The type with null in place of empty objects, which parquet cannot hold."""
     if arrow.types.is_struct(kind):
         fields = [kind.field(i) for i in range(kind.num_fields)]
         inner = [f.with_type(_storable(arrow, f.type)) for f in fields]

@@ -1,9 +1,9 @@
-"""Preferences: what was answered to a task, and which of it passed, one task per line of JSON.
+"""Preferences: the answers to a task, and which of them passed, one task per line of JSON.
 
     {"task_id": "...", "split": "train", "prompt": "...", "answers": [{"text": "...", "passed": true, ...}, ...]}
 
-Each answer that passed with each that failed is a pair. Texts that are one but for names, layout and comments are one
-answer. `prompt` and the answers' texts are what a reward model reads: `reward_prompt`.
+Each answer that passed forms a pair with each that failed. Texts that differ only in names, layout and comments are one
+answer. A reward model reads `prompt` (see `reward_prompt`) and the answers' texts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,28 +20,28 @@ from strop_verify.core.task import Split, Task
 
 
 class ComparedAnswer(Record):
-    """One answer, and what is known of it."""
+    """One answer and the facts about it."""
 
     text: str
     passed: bool
     count: int = 1
-    """How often it was sampled."""
+    """Number of times it was sampled."""
     tokens: float = 0.0
-    """That were sampled for it."""
+    """Tokens sampled for it."""
     logprob: float | None = None
-    """Sum over them; None where the policy does not say."""
+    """Sum over its tokens; None if the policy does not report it."""
     compiles: bool = False
     """Whether its build stage passed: Python that parses and runs to its end."""
     shown: float | None = None
-    """Share of the shown tests that it passed; None where the task shows none."""
+    """Share of the shown tests that it passed; None if the task shows none."""
     seconds: float = 0.0
     """CPU time of its verdict."""
     policy: str = ""
-    """Run, and step or evaluation, where it was sampled first."""
+    """Run, and step or evaluation, in which it was first sampled."""
 
 
 class ComparedAnswers(Record):
-    """One task's different answers."""
+    """The distinct answers to one task."""
 
     task_id: str
     task_name: str = ""
@@ -52,27 +52,27 @@ class ComparedAnswers(Record):
 
     @property
     def passed(self) -> list[ComparedAnswer]:
-        """Those that passed."""
+        """The answers that passed."""
         return [answer for answer in self.answers if answer.passed]
 
     @property
     def failed(self) -> list[ComparedAnswer]:
-        """Those that did not."""
+        """The answers that did not pass."""
         return [answer for answer in self.answers if not answer.passed]
 
     @property
     def pairs(self) -> Iterator[tuple[ComparedAnswer, ComparedAnswer]]:
-        """(passed, failed)."""
+        """Each pair of a passed and a failed answer."""
         return product(self.passed, self.failed)
 
     @property
     def pair_count(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs of a passed and a failed answer."""
         return len(self.passed) * len(self.failed)
 
 
 def reward_prompt(task: Task) -> str:
-    """What a reward model reads above an answer: the task as a chat prompt asks it, whatever the policy was asked."""
+    """The text that a reward model reads before an answer: the task as a chat prompt, whatever the policy's prompt."""
     return "\n\n".join(message.content for message in render(task, "chat").messages)
 
 
@@ -88,12 +88,12 @@ def read_preferences(path: Path) -> list[ComparedAnswers]:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"]))
             remedy = "strop build preferences writes such files"
-            raise UserError(f"{path}:{number}: no preferences: {where}: {first['msg']}; {remedy}") from None
+            raise UserError(f"{path}:{number}: not preferences: {where}: {first['msg']}; {remedy}") from None
     if not found:
         raise UserError(f"{path} holds no preferences; make some with strop build preferences")
     return found
 
 
 def on_side(found: Sequence[ComparedAnswers], split: Split) -> list[ComparedAnswers]:
-    """The tasks of one side."""
+    """The tasks on one side of the split."""
     return [one for one in found if one.split == split]

@@ -1,7 +1,7 @@
-"""Prompt styles: a task in the form in which a policy reads it; `edit_prompts` and `rust_prompts` have their own.
+"""Prompt styles: turn a task into the prompt that a policy reads; `edit_prompts` and `rust_prompts` have their own.
 
 The answer to a label task is one of the choices, on a line `Answer: LABEL`. Its templates are `chat-label` and, for
-style "continue", `continue-label`, whose text ends where the label begins.
+style "continue", `continue-label`, whose text ends just before the label.
 """
 
 import string
@@ -24,10 +24,10 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.task import Task
 
 CONTINUE_STOP = (*(f"\n{c}" for c in f"{string.ascii_letters}#@`>\"'"), "\n\n\n")
-"""What ends a function's body: a line that starts at the margin, or two empty lines."""
+"""Ends a function's body: a line that starts at the margin, or two empty lines."""
 
 PROGRAM_STOP = ("\n\n\n", '\n"""', "\n'''", "\n```", "\nInput:", "\nOutput:")
-"""What ends a program: two empty lines, the next docstring, a fence, or another example."""
+"""Ends a program: two empty lines, the next docstring, a fence, or another example."""
 
 
 def render(
@@ -35,13 +35,13 @@ def render(
 ) -> Prompt:
     """The task's prompt in a style of `STYLES`, from the style's own template or from a file.
 
-    Style "continue" shows a task's ready prompt, unless a template is given. Raises UserError for an unknown style, a
-    bad template and a task that the style cannot show.
+    Style "continue" uses a task's ready-made prompt, unless a template is given. Raises UserError for an unknown style,
+    a bad template and a task that does not fit the style.
     """
     if style not in STYLES:
         raise unknown("prompt style", style, STYLES)
     if not (task.statement.strip() or task.prompt):
-        raise UserError(f"task {task.id!r} has no statement: it can be verified, but not be asked")
+        raise UserError(f"task {task.id!r} has no statement: it can be verified, but not prompted")
     text = None if template is None else templates.load(template)
     if task.check.answer == "places":
         return TextPrompt(
@@ -65,7 +65,7 @@ def render(
 
 
 def solution(task: Task, prompt: Prompt, answer: AnswerForm = "function") -> str:
-    """The ideal answer to the prompt, from the task's reference; "" when none fits."""
+    """The ideal answer to the prompt, from the task's reference; "" if none fits."""
     if task.check.answer == "edit":
         return edit_prompts.solution(task, prompt)
     if not task.reference.strip():
@@ -77,7 +77,7 @@ def solution(task: Task, prompt: Prompt, answer: AnswerForm = "function") -> str
     if task.language == "rust":
         return rust_prompts.solution(task, prompt, answer)
     if isinstance(prompt, ContinuePrompt | PrefilledPrompt):
-        # What follows the signature in the reference; imports above it are out of reach of a continued function.
+        # What follows the signature in the reference; a continued function cannot reach the imports above it.
         head = task.signature.strip()
         body = task.reference.partition(head)[2] if head and head in task.reference else task.reference
         text = "\n" + body.strip("\n")
@@ -98,7 +98,7 @@ def _continue(task: Task, template: str | None) -> Prompt:
     start = len(task.signature)
     if "\\" in head[start:] and "\\" not in template[at:]:
         head = head[:start] + head[start:].replace('"""', 'r"""', 1)
-    # `fill` drops white space at the end, which here separates two parts.
+    # `fill` drops trailing white space, which here separates two parts.
     front = templates.fill(before, shown) + before[len(before.rstrip()) :] if before.strip() else ""
     return ContinuePrompt(text=front + head, head=head, stop=CONTINUE_STOP, **code_fields(task))
 
@@ -106,7 +106,7 @@ def _continue(task: Task, template: str | None) -> Prompt:
 def _continued_program(task: Task, template: str | None) -> Prompt:
     """A file that begins with the statement as its docstring; the completion is the whole program.
 
-    Where rewards alone judge what comes, the statement itself is continued.
+    If only rewards judge the answer, the model continues the statement itself.
     """
     if task.check.rewards_alone and template is None:
         return ContinuePrompt(text=task.statement)
@@ -146,8 +146,8 @@ STYLES: dict[str, Callable[[Task, str | None], Prompt]] = {
     "chat": _chat,
     "chat-prefilled": _chat_prefilled,
 }
-"""Prompt styles by name. "continue" suits small base models; "chat-prefilled" begins the answer with the signature, or,
-of a program, with its fence."""
+"""Prompt styles by name. "continue" suits small base models; "chat-prefilled" begins the answer with the signature or,
+for a program, with its fence."""
 
 _RUST: dict[str, Callable[[Task, str | None, AnswerForm], Prompt]] = {
     "continue": rust_prompts.continued,
@@ -157,7 +157,7 @@ _RUST: dict[str, Callable[[Task, str | None, AnswerForm], Prompt]] = {
 
 
 BEGUN = "Answer:"
-"""How the line with the label begins; see `strop_verify.verification.label` for what else is read."""
+"""Start of the line with the label; see `strop_verify.verification.label` for what else is accepted."""
 
 
 def _chat_label(task: Task, template: str | None) -> Prompt:
@@ -184,4 +184,4 @@ _LABEL: dict[str, Callable[[Task, str | None], Prompt]] = {
     "chat": _chat_label,
     "chat-prefilled": _prefilled_label,
 }
-"""As `strop.tasks.prompts.STYLES`."""
+"""Prompt styles by name, as in `STYLES`."""

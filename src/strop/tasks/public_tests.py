@@ -1,4 +1,4 @@
-"""The public tests of a task: those that a play may see the results of, before all its tests judge the answer."""
+"""The public tests of a task: a play may see their results before all tests judge the answer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,12 +9,12 @@ from strop_verify.core.task import Task
 
 
 def public_task(task: Task) -> Task:
-    """The task with its public tests alone, in their order.
+    """The task with only its public tests, in order.
 
-    Public are those that `metadata["public_tests"]` lists: numbers among `check.single_tests()`, of a project ids of
-    its tests. Without it they are the tests that the prompt shows, of a project those that pass before and whose file
-    holds none that fails; and where there are none, all of them. Of an edit the tests of its judge count. Raises
-    UserError where the list names a test that there is not, or none.
+    `metadata["public_tests"]` lists them: positions in `check.single_tests()`, or test ids for a project. Without it
+    they are the tests that the prompt shows; for a project, those that already pass and whose file has no failing test;
+    if there are none, all tests. For an edit, the tests of its judge count. Raises UserError if the list is empty or
+    names an unknown test.
     """
     edit = task.edit
     if edit is None or edit.judge is None:
@@ -25,9 +25,9 @@ def public_task(task: Task) -> Task:
 
 
 def shows_tests(task: Task) -> bool:
-    """Whether a play may be told what its public tests expect: it has some of its own, and they are not simply all.
+    """Whether a play may be told what its public tests expect: there are some, and they are not just all tests.
 
-    Raises UserError as `public_task` does.
+    Raises UserError like `public_task`.
     """
     judged = (
         task

@@ -1,6 +1,6 @@
-"""Limits for the content of a data set's row: compressed bytes, JSON text, and the size of either.
+"""Limits on the content of a data set's row: compressed bytes, JSON text, and the size of both.
 
-A data set is hostile text: a few kilobytes can unpack to gigabytes, and brackets alone can exhaust a parser's stack.
+A data set is hostile text: a few kilobytes can unpack to gigabytes, and nested brackets can exhaust a parser's stack.
 """
 
 import json
@@ -15,17 +15,17 @@ import zstandard
 from strop_verify.core.errors import UserError
 
 MAX_ROW = 256 << 20
-"""Most bytes of one row: of a line, or of a field when it is unpacked. The largest published rows, LiveCodeBench's
-problems with their private tests, stay below half of it."""
+"""Maximum bytes of one row: of a line, or of an unpacked field. The largest published rows, LiveCodeBench's problems
+with their private tests, stay below half of it."""
 ZSTD_STEP = 1 << 11
-"""Compressed bytes taken at once: zstandard packs up to 128 KiB into 4 bytes, so these unpack to 64 MiB at most."""
+"""Compressed bytes read at once: zstandard packs up to 128 KiB into 4 bytes, so these unpack to at most 64 MiB."""
 MAX_DEPTH = 100
-"""Deepest nesting of JSON values that a task may hold."""
+"""Maximum nesting of JSON values in a task."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def inflate(data: bytes, where: str, limit: int = MAX_ROW) -> bytes:
-    """The unpacked zlib or gzip stream or zstandard frame. Raises UserError if damaged, torn or over `limit` bytes."""
+    """Unpacks a zlib or gzip stream or zstandard frame. Raises UserError if damaged, cut off or over `limit` bytes."""
     try:
         if data[:4] == b"\x28\xb5\x2f\xfd":
             whole, torn = _inflate_zstd(data, limit)
@@ -43,7 +43,7 @@ def inflate(data: bytes, where: str, limit: int = MAX_ROW) -> bytes:
 
 
 def _inflate_zstd(data: bytes, limit: int) -> tuple[bytes, bool]:
-    """What a frame holds, at most `limit` bytes and one step's, and whether it is cut off."""
+    """(content of a frame, up to `limit` bytes plus one step, whether it is cut off)."""
     frame = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
     parts: list[bytes] = []
     length = 0
@@ -56,9 +56,9 @@ def _inflate_zstd(data: bytes, limit: int) -> tuple[bytes, bool]:
 
 
 def parse_json(text: str | bytes, where: str, limit: int = MAX_ROW) -> Any:
-    """The value of a JSON text. Raises UserError, one line, for what a task cannot hold: bad syntax, a key given twice,
-    more than `limit` bytes, nesting deeper than `MAX_DEPTH`, NaN, infinities, half of a surrogate pair, not UTF-8,
-    integers of more digits than Python converts (4300).
+    """The value of a JSON text. Raises a one-line UserError for what a task cannot hold: bad syntax, a repeated key,
+    more than `limit` bytes, nesting deeper than `MAX_DEPTH`, NaN, infinities, half of a surrogate pair, invalid UTF-8,
+    integers with more digits than Python converts (4300).
     """
     if len(text) > limit:
         raise UserError(f"{where}: JSON text of {size(len(text))}, more than {size(limit)}: left out")
@@ -76,7 +76,7 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
 
 
 def loads(text: str | bytes, where: str, constant: Callable[[str], Any]) -> Any:
-    """The value of a JSON text; `constant` makes those of NaN and the infinities. Raises UserError for bad syntax."""
+    """The value of a JSON text; `constant` converts NaN and the infinities. Raises UserError for bad syntax."""
     try:
         return json.loads(text, parse_constant=constant, object_pairs_hook=_unique_keys)
     except UnicodeDecodeError as error:
@@ -105,7 +105,7 @@ def check_value(value: Any, where: str) -> None:
                 if not item.isascii() and _SURROGATE.search(item):
                     raise UserError(f"{where}: half of a surrogate pair in a string")
             elif isinstance(item, float) and (item != item or item in (float("inf"), float("-inf"))):
-                raise UserError(f"{where}: the number {item} is no JSON value")
+                raise UserError(f"{where}: the number {item} is not a JSON value")
         level, depth = deeper, depth + 1
 
 
@@ -117,7 +117,7 @@ def plain_row(row: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of a JSON text. Raises ValueError when a key is there twice."""
+    """An object of a JSON text. Raises ValueError for a repeated key."""
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -127,9 +127,9 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def size(count: int) -> str:
-    """A number of bytes, for people."""
+    """A number of bytes in human-readable form."""
     return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count} bytes"
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON value")
+    raise ValueError(f"{constant} is not a JSON value")

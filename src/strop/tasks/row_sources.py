@@ -1,4 +1,4 @@
-"""Places that rows come from: files, folders of files, and data sets of the Hub."""
+"""Reads rows from files, folders of files, and data sets on the Hub."""
 
 import socket
 from collections.abc import Callable, Iterable, Iterator
@@ -19,25 +19,25 @@ from strop_verify.core.optional_packages import require
 from strop_verify.core.task import Task
 
 KINDS = ("jsonl", "csv", "parquet", "hub")
-"""A place may be written KIND:REST, where its name does not show the kind."""
+"""Kinds of places. A place may be written as KIND:REST if its name does not show the kind."""
 
 
 def is_place(place: str) -> bool:
-    """Whether a text names a place by its kind, by its ending, or as a folder that is there."""
+    """Whether a text names a place by its kind, by its extension, or as an existing folder."""
     kind, colon, _ = place.partition(":")
     path = Path(place).expanduser()
     return bool(colon and kind in KINDS) or _is_known(path) or (bool(place) and path.is_dir())
 
 
 def read_place(place: str, report: Report) -> Iterator[tuple[str, Row]]:
-    """(where, row) of each row of a place; of a folder, of its files in the order of their names.
+    """(where, row) of each row of a place; for a folder, of its files in the order of their names.
 
     place   a path that ends in .jsonl, .ndjson, .json, .csv or .tsv (each alone or with .gz or .zst) or .parquet; a
             folder of such files, or one that `save_to_disk` of the package datasets wrote; "jsonl:PATH", "csv:PATH" or
             "parquet:PATH" whatever the name is; "hub:ID[:CONFIG][@SPLIT]", where ID may be such a folder
     report  takes one line about each row that is left out; without it the first one raises UserError
 
-    Raises UserError for a place that is not there, and for a folder without such files.
+    Raises UserError for a place that does not exist, and for a folder without such files.
     """
     kind, colon, rest = place.partition(":")
     if colon and kind in KINDS:
@@ -60,12 +60,12 @@ def read_place(place: str, report: Report) -> Iterator[tuple[str, Row]]:
 
 
 def has_files(folder: Path) -> bool:
-    """Whether a folder holds files of rows, not counting those in folders inside, or was written by `save_to_disk`."""
+    """Whether a folder directly holds files of rows, or was written by `save_to_disk`."""
     return bool(_files(folder)) or _is_saved(folder)
 
 
 def _is_saved(folder: Path) -> bool:
-    """Whether `save_to_disk` of a data set, or of one with splits, wrote the folder."""
+    """Whether `save_to_disk` wrote the folder, for a data set with or without splits."""
     whole = (folder / "state.json").is_file() and (folder / "dataset_info.json").is_file()
     return whole or (folder / "dataset_dict.json").is_file()
 
@@ -77,7 +77,7 @@ def _read_file(path: Path, report: Report) -> Iterator[tuple[str, Row]]:
 
 
 def parts(place: str) -> list[str]:
-    """The places that a place is made of: the files of a folder, else itself. Raises UserError for an empty folder."""
+    """The parts of a place: the files of a folder, else itself. Raises UserError for an empty folder."""
     path = Path(place).expanduser()
     if place.partition(":")[0] in KINDS or not path.is_dir() or _is_saved(path):
         return [place]
@@ -90,8 +90,8 @@ def parts(place: str) -> list[str]:
 
 
 def beside(place: str, tasks: Iterable[Task]) -> Iterator[Task]:
-    """The tasks of a place; a project's snapshot, or a tree to search, that is named without a folder is the one beside
-    their file.
+    """The tasks of a place; a project's snapshot, or a tree to search, that is named without a folder is looked up next
+    to their file.
     """
     kind, colon, rest = place.partition(":")
     path = Path(rest if colon and kind in KINDS else place).expanduser()
@@ -105,8 +105,8 @@ def beside(place: str, tasks: Iterable[Task]) -> Iterator[Task]:
 
 
 def placed(task: Task, place: Callable[[str], str]) -> Task:
-    """The task with each place that its check names, of a project's snapshot and packages or of a tree to search, put
-    through `place`.
+    """The task with `place` applied to each place that its check names: a project's snapshot and packages, or a tree to
+    search.
     """
     edit = task.edit
     check = task.check if edit is None else edit.effective()
@@ -125,7 +125,7 @@ def placed(task: Task, place: Callable[[str], str]) -> Task:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Files of rows; `.json` alone is not one, because folders hold settings under that name."""
+    """Files of rows in a folder, without `.json`, because folders keep settings in such files."""
     try:
         found = [p for p in folder.iterdir() if _is_known(p) and ".json" not in p.suffixes and p.is_file()]
     except OSError as error:
@@ -140,8 +140,8 @@ def _is_known(path: Path) -> bool:
 def _read_hub(name: str, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
     """(`name[split]:row`, row) of `ID`, `ID@SPLIT` or `ID:CONFIG@SPLIT`; ID may be a local folder.
 
-    Without a split it is the only one, or "train". Raises UserError, with the cause, for a data set or split that
-    cannot be loaded. A row that cannot be read ends the set and is reported.
+    The default split is the only one, or "train". Raises UserError with the cause for a data set or split that cannot
+    be loaded. A row that cannot be read ends the set and is reported.
     """
     datasets = require("datasets", package="datasets", extra="data", purpose=f"the data set {name!r}")
     rest, _, split = name.partition("@")
@@ -181,7 +181,7 @@ def _read_hub(name: str, report: Report) -> Iterator[tuple[str, dict[str, Any]]]
 
 @contextmanager
 def _without_retries(datasets: Any) -> Iterator[None]:
-    """Where the Hub's name is not known here, only its cache is asked: else half a minute goes into trying again."""
+    """Uses only the cache if the Hub's name cannot be resolved, because retries would take half a minute."""
     from huggingface_hub import constants
 
     try:

@@ -1,4 +1,4 @@
-"""Turns one row of a data set into a task: Strop's own task lines, and other rows by a column mapping."""
+"""Turns a row of a data set into a task: Strop's own task lines, and other rows through a column mapping."""
 
 import ast
 import json
@@ -21,9 +21,9 @@ Row = Mapping[str, Any]
 COLUMNS = (
     "id", "statement", "signature", "reference", "tests", "setup", "entry_point", "prompt", "topic", "level", "language"
 )  # fmt: skip
-"""What a column mapping may name. `tests` holds assert statements, or a list of them; or cases with `args` and
-`expected`; or `stdin` and `stdout` (also called `input` and `output`); or a suite of unittest or pytest. `setup` is
-test code that comes first. `level` is 0 to 5 or a word (see `LEVELS`)."""
+"""Parts of a task that a column mapping may name. `tests` holds assert statements, or a list of them; or cases with
+`args` and `expected`, or with `stdin` and `stdout` (also called `input` and `output`); or a unittest or pytest suite.
+`setup` is test code that comes first. `level` is 0 to 5 or a word (see `LEVELS`)."""
 LEVELS = {
     1: "trivial, very easy, very_easy, beginner, school, basic, 8 kyu, 7 kyu",
     2: "easy, introductory, intro, simple, low, novice, 6 kyu",
@@ -31,12 +31,12 @@ LEVELS = {
     4: "hard, difficult, medium_hard, medium hard, competition, advanced, high, 4 kyu",
     5: "very hard, very_hard, expert, extreme, insane, challenge, 3 kyu, 2 kyu, 1 kyu",
 }
-"""How hard a task is, 1 to 5, and the words for it that data sets and sites write."""
+"""Levels of difficulty, 1 to 5, and the words for them in data sets and on sites."""
 _LEVEL_OF = {word: level for level, words in LEVELS.items() for word in words.split(", ")}
 
 
 def level_of(value: Any) -> int | None:
-    """0 to 5 as such or as text, or a word in any case; 0 for what is missing. None for anything else."""
+    """The level of a number 0 to 5, of its text, or of a word in any case; 0 if missing, None for anything else."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return 0
     if isinstance(value, str):
@@ -53,18 +53,18 @@ def level_of(value: Any) -> int | None:
 
 
 def suggestion(word: str, known: list[str] | tuple[str, ...]) -> str:
-    """ " (did you mean 'x'?)" when a known word is close, else an empty string."""
+    """ " (did you mean 'x'?)" if a known word is close, else an empty string."""
     close = get_close_matches(word, known, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def unknown(what: str, word: str, known: Collection[str]) -> UserError:
-    """The error for a word that is none of those known."""
+    """The error for a word that is not among the known ones."""
     return UserError(f"unknown {what} {word!r}{suggestion(word, list(known))}: one of {', '.join(known)}")
 
 
 def own_task(row: Row, where: str) -> Task:
-    """The task of one of Strop's task lines. `statement` may be missing where tasks are only verified."""
+    """The task of one of Strop's task lines. `statement` may be missing if tasks are only verified."""
     fields = tuple(Task.model_fields)
     for key in row:
         if key not in fields:
@@ -79,7 +79,7 @@ def own_task(row: Row, where: str) -> Task:
 
 
 def mapped_task(row: Row, columns: Mapping[str, str], where: str) -> Task:
-    """The task of a foreign row: `columns` says which of its columns holds which part (see `COLUMNS`)."""
+    """The task of a foreign row: `columns` maps parts of the task (see `COLUMNS`) to its columns."""
     given: dict[str, Any] = {}
     for name, column in columns.items():
         given[name] = _cell(row, name, column, where)
@@ -137,23 +137,23 @@ def _validated(fields: dict[str, Any], where: str) -> Task:
 
 
 _PARTS: dict[str, list[type[BaseModel]]] = {"cases": [Case], "stdio": [StdioCase], "command": [CommandStep]}
-"""What the checks of a kind have lists of."""
+"""{kind of check: classes of the items in its lists}."""
 
 
 def _fault(error: ValidationError) -> str:
-    """One line about a task that is none; a key that there is not comes first, as it hides what is missing."""
+    """One line about an invalid task; an unknown key comes first, because it may be a misspelt missing one."""
     found = error.errors()
     first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
     place = [str(part) for part in first["loc"]]
     owners: list[type[BaseModel]] = [Task]
     if (
         place[0] == "check" and len(place) > 2 and place[1] in CHECKS
-    ):  # of a kind that a package adds it is not named
+    ):  # pydantic's location names the kind of a built-in check, but not of one that a package adds
         kind = place.pop(1)
         owners = [CHECKS[kind], *_PARTS.get(kind, ())]
     if first["type"] == "extra_forbidden":
         known = [key for owner in owners for key in owner.model_fields]
-        return f"{'.'.join(place)}: there is no such key{suggestion(place[-1], known)}"
+        return f"{'.'.join(place)}: unknown key{suggestion(place[-1], known)}"
     value = repr(first.get("input"))
     shown = value if len(value) <= 60 else value[:57] + "..."
     text = "needs a value" if first["type"] == "missing" else f"{first['msg']} (got {shown})"
@@ -161,7 +161,7 @@ def _fault(error: ValidationError) -> str:
 
 
 def _cell(row: Row, name: str, column: str, where: str) -> Any:
-    """A column's value; of `A+B`, where no column is called that, the texts of both below each other."""
+    """A column's value; for `A+B`, unless a column has that name, the texts of both below each other."""
     if column in row:
         return row[column]
     several = [part.strip() for part in column.split("+")]
@@ -176,7 +176,7 @@ def _defined(source: str) -> list[str]:
 
 
 def _entry_point(signature: str, reference: str, prompt: str, tests: Any) -> str:
-    """The function of the signature, else the last of the reference that the tests name, else what they call most."""
+    """The function of the signature, else the last of the reference that the tests mention, else their most called."""
     header = _defined(signature.rstrip() + " ..." if signature else "")
     if header:
         return header[-1]
@@ -194,7 +194,7 @@ def _signature(source: str, entry_point: str) -> str:
 
 
 def counted(name: str, rest: str, default: int, most: int) -> tuple[int, int]:
-    """Count and seed of a source `NAME:COUNT[@SEED]`; the default count and 0. Raises UserError."""
+    """(count, seed) of a source `NAME:COUNT[@SEED]`; by default `default` and 0. Raises UserError."""
     found = re.fullmatch(r"(\d{1,9})(?:@(\d{1,18}))?", rest or str(default), re.ASCII)
     if not found:
         raise UserError(f"bad task source {f'{name}:{rest}'!r}: write {name}:COUNT or {name}:COUNT@SEED")
@@ -205,7 +205,7 @@ def counted(name: str, rest: str, default: int, most: int) -> tuple[int, int]:
 
 
 def decoded(row: Row, name: str, where: str) -> Any:
-    """A field that holds JSON text, or its value already; None when missing or blank. Raises UserError."""
+    """The value of a field that holds it directly or as JSON text; None if missing or blank. Raises UserError."""
     value = row.get(name)
     if isinstance(value, str):
         return parse_json(value, f"{where}: field {name!r}") if value.strip() else None
@@ -213,7 +213,7 @@ def decoded(row: Row, name: str, where: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON would hold it."""
+    """The value after a round trip through JSON."""
     try:
         return json.loads(json.dumps(value, default=str, allow_nan=False))
     except (ValueError, RecursionError):

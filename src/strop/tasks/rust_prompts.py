@@ -1,4 +1,4 @@
-"""Prompts of Rust tasks: the beginning of a program to continue, or a request for a whole program, perhaps with tests.
+"""Prompts of Rust tasks: the beginning of a program to continue, or a request for a whole program, or one with tests.
 
 `answer` is the requested form: "function", or "function-and-tests", where the answer also has a `#[cfg(test)]`
 module (the form of the published Rust recipe).
@@ -32,15 +32,15 @@ class RustContinuePrompt(ContinuePrompt):
     """A program up to the brace that opens the function; the completion ends at the first brace at the margin."""
 
     def assemble(self, completion: str) -> str:
-        """The program, closed."""
+        """The program, with the function's closing brace."""
         return begun_anew(self, completion) or _closed(self.head, completion)
 
 
 class RustPrefilledPrompt(PrefilledPrompt):
-    """A question with an answer that is begun: an open fence and the program up to the function's brace."""
+    """A question with the start of the answer: an open fence and the program up to the function's brace."""
 
     def assemble(self, completion: str) -> str:
-        """The program, closed."""
+        """The program, with the function's closing brace."""
         return begun_anew(self, completion) or _closed(self.head, until_fence(completion, "rust"))
 
 
@@ -55,7 +55,7 @@ def continued(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
     if template is None:
         text = head = _begun(task)
     else:
-        # The part of the text from the signature on is the program.
+        # The program is the text from the signature on.
         front, _, _ = template.rpartition("{signature}")
         head = f"{task.signature.rstrip()} {{"
         text = f"{templates.fill(front, values(task))}\n\n{head}" if front.strip() else head
@@ -65,7 +65,7 @@ def continued(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
 
 
 def chat(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
-    """Style "chat": a fenced block with the complete program is asked for."""
+    """Style "chat": asks for a fenced block with the complete program."""
     messages = templates.messages(template or _question(task, answer), values(task))
     return ChatPrompt(messages=messages, **code_fields(task))
 
@@ -82,7 +82,7 @@ def prefilled(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
 
 
 def solution(task: Task, prompt: Prompt, answer: AnswerForm) -> str:
-    """The ideal answer to the prompt, from the task's reference, with its examples as tests if asked; else ""."""
+    """The ideal answer to the prompt, from the task's reference, with its examples as tests if requested; else ""."""
     tests = own_tests(task) if answer == "function-and-tests" else ""
     whole = task.reference.strip() + (f"\n\n{tests}" if tests else "")
     if not prompt.head:
@@ -93,7 +93,7 @@ def solution(task: Task, prompt: Prompt, answer: AnswerForm) -> str:
     text = body.removeprefix("{").rstrip()
     if answer == "function":
         inside, _, below = text.partition(END)
-        return "" if below.strip() else f"{inside}{END}"  # a helper below the function is out of reach
+        return "" if below.strip() else f"{inside}{END}"  # it cannot hold a helper below the function
     return f"{text}\n```" if isinstance(prompt, PrefilledPrompt) else text
 
 
@@ -113,14 +113,14 @@ _TEST = re.compile(r"^( *)#\[test\]\n(?:\1#\[.*\n)*\1fn (\w+)\(.*?^\1\}\n", re.M
 
 
 def documented(head: str, statement: str, examples: Sequence[str]) -> str:
-    """A function's head with the description above it. Examples are no code blocks, which would be doc tests."""
+    """A function's head below its description. Examples are not code blocks, because those would be doc tests."""
     indent = head[: len(head) - len(head.lstrip())]
     lines = [*wrap(statement, 96), *(["", *examples] if examples else [])]
     return "".join(f"{indent}/// {line}".rstrip() + "\n" for line in lines) + head
 
 
 def opening(task: Task) -> str:
-    """The task as the start of a program, up to the brace that opens the function to write, no space after it."""
+    """The task as the start of a program, up to the opening brace of the function to write, with no space after it."""
     if task.prompt:
         return task.prompt.rstrip()
     heads = list(_FUNCTION.finditer(task.signature))
@@ -130,7 +130,7 @@ def opening(task: Task) -> str:
 
 
 def own_tests(task: Task) -> str:
-    """A test module for an answer to bring along: the first trusted test, which shows the examples; else ""."""
+    """A test module for an answer to include: the first trusted test, which shows the examples; else ""."""
     if kept := task.metadata.get("example_tests"):
         return str(kept)
     head, _, body = task.check.test_code().partition("mod tests {\n")
@@ -141,7 +141,7 @@ def own_tests(task: Task) -> str:
 
 
 def judged_by_own_tests(task: Task) -> Task:
-    """The task without trusted tests: an answer's own judge it, as in the published Rust recipe."""
+    """The task without trusted tests: an answer's own tests judge it, as in the published Rust recipe."""
     check = task.check.without_tests()
     if check is task.check:
         return task

@@ -1,4 +1,4 @@
-"""Where tasks come from: one name for every source, read one task at a time or loaded as a whole."""
+"""Task sources: one name for every source, read one task at a time or loaded as a whole."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
@@ -21,7 +21,7 @@ from strop_verify.core.registry import Registry
 from strop_verify.core.task import Split, Task
 
 BUILTIN = {"python-functions": "python", "rust-functions": "rust"}
-"""Built-in sources: the language of each."""
+"""{built-in source: its language}."""
 
 GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
     "tasks",
@@ -33,11 +33,11 @@ GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
     },
     reserved={*BUILTIN, edit_tasks.PREFIX, *ADAPTERS, *row_sources.KINDS},
 )
-"""Sources that are a name, alone or followed by a colon and what is asked for; other packages add to them."""
+"""Sources that are a name, alone or followed by a colon and parameters; other packages add to them."""
 
 
 def alone(source: str) -> Callable[[], Iterable[Task]] | None:
-    """Loads the tasks of a source that is a name alone; None for other sources."""
+    """A function that loads the tasks of a source that is only a name; None for other sources."""
     if source in BUILTIN:
         return partial(builtin.load, BUILTIN[source])
     return ADAPTERS[source].installed if source in ADAPTERS else None
@@ -50,7 +50,7 @@ def iter_tasks(
     on_bad: Report | None = None,
     on_guess: Report | None = None,
 ) -> Iterator[Task]:
-    """The tasks of a source, one after the other, in its order; splits are not assigned, duplicates not looked for.
+    """Yields the tasks of a source in its order, without assigning splits or looking for duplicates.
 
     source    "python-functions", "rust-functions", "humaneval"; "stdio-problems[:COUNT[@SEED][/kinds]]" (see
               docs/task-sets.md), "needs-feedback[:COUNT[@SEED]]",
@@ -60,11 +60,11 @@ def iter_tasks(
               (see `strop.tasks.edit_tasks`); or NAME[:REST], where NAME is another package's entry point
               in strop.tasks (docs/api.md)
     columns   for foreign rows: part of the task -> name of the column, see `strop.tasks.rows.COLUMNS`
-    on_bad    takes one line for each row that makes no task and for damage to a file; the rest goes through. Without
-              it the first such row raises UserError.
-    on_guess  takes one line when the format of a PLACE alone, or of a file of a folder, was recognised by its first row
+    on_bad    takes one line for each row that makes no task and for damage to a file; the rest is read. Without it, the
+              first such row raises UserError.
+    on_guess  takes one line when the first row determined the format of a PLACE alone, or of a file in a folder
 
-    Raises UserError, one line, for a source that is unknown or cannot be opened.
+    Raises a one-line UserError for a source that is unknown or cannot be opened.
     """
     name, _, rest = source.partition(":")
     if name == edit_tasks.PREFIX:
@@ -101,11 +101,11 @@ def load_tasks(
     split: Split | None = None,
     held_out_fraction: float = 0.35,
 ) -> list[Task]:
-    """Loads, checks and splits a source (see `iter_tasks`), then keeps the first `limit` tasks of topics, levels,
-    split.
+    """Loads, checks and splits a source (see `iter_tasks`), then keeps the first `limit` tasks of the topics, levels
+    and split.
 
-    Splits are assigned first, so that filters do not move a task to the other side. Raises UserError, one line, for a
-    mistake in the source, a bad row, two tasks with one id, and when no task is left.
+    Splits are assigned first, so that filters do not move a task to the other side. Raises a one-line UserError for a
+    mistake in the source, a bad row, a repeated id, and if no task is left.
     """
     tasks = _all_of(source, columns, held_out_fraction)
     if not tasks:
@@ -132,12 +132,12 @@ def load_tasks(
 
 
 def read_rows(source: str) -> Iterator[tuple[str, Row]]:
-    """(where, row) of each row of a source that is not a name alone, read lazily. Raises UserError, one line."""
+    """(where, row) of each row of a source that is more than a name, read lazily. Raises a one-line UserError."""
     return _opened(source, fail)[1]
 
 
 def _all_of(source: str, columns: Mapping[str, str] | None, held_out_fraction: float) -> list[Task]:
-    """The tasks of a source; edits have the split of what they are made from, built-in tasks their own."""
+    """The tasks of a source; edits have the split of their original, built-in tasks their own."""
     name, _, rest = source.partition(":")
     if source in BUILTIN and not columns:
         return builtin.load(BUILTIN[source], held_out_fraction)
@@ -165,7 +165,7 @@ def _opened(source: str, report: Report) -> tuple[Adapter | None, Iterator[tuple
 
 
 def _guessed(place: str, report: Report, on_guess: Report | None) -> Iterator[Task]:
-    """The tasks of a place whose format its first row shows."""
+    """The tasks of a place whose format is guessed from its first row."""
     adapter, rows = guessed(row_sources.read_place(place, report))
     if on_guess and adapter.name != "strop":
         on_guess(f"{place}: read as format {adapter.name!r} ({adapter.about})")

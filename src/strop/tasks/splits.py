@@ -1,4 +1,4 @@
-"""Near-duplicates, and a split into train and held-out that keeps them on the same side.
+"""Finds near-duplicates, and splits tasks into train and held-out so that they stay on the same side.
 
 Similarity is the exact Jaccard index over shingles, found through an inverted index with the prefix filter of Bayardo,
 Ma and Srikant, "Scaling up all pairs similarity search", 2007: no pair is missed and no randomness enters.
@@ -17,23 +17,23 @@ from strop_verify.core.task import Split, Task
 STATEMENT_THRESHOLD = 0.6
 CODE_THRESHOLD = 0.85
 SMALL_CODE = 14
-"""References with fewer syntax nodes than this are compared with their constants: `x[::2]` is not `x[::-1]`."""
+"""References with fewer syntax nodes than this are compared including constants: `x[::2]` is not `x[::-1]`."""
 TEMPLATE = 20
-"""A run of words that this many statements have, and half of all, is of their template."""
+"""A run of words belongs to a template if at least this many statements, and half of all, contain it."""
 
 
 SMALL_RUST = 40
-"""The same for Rust, in tokens, those of the signature included."""
+"""`SMALL_CODE` for Rust, in tokens, including the signature."""
 _RUST_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'|\w+|[^\s\w]')
 _RUST_BINDING = re.compile(r"\b(?:fn|let|mut|for|struct|enum)\s+(\w+)|(?<=[(,|{\s&])(\w+)(?=\s*:[^:])")
 
 
 def assign_splits(tasks: Sequence[Task], held_out_fraction: float = 0.35, seed: int = 0) -> list[Task]:
-    """The tasks, in order, each with a split; near-duplicates are on one side.
+    """The tasks, in order, each with a split; near-duplicates are on the same side.
 
-    A hash of a cluster's smallest id decides its side, so that a task added later moves no other one unless it joins
-    clusters (or makes words a template's, see `_told_shingles`). A split that a task already has stays, and its cluster
-    follows: held-out wins over train.
+    A hash of a cluster's smallest id decides its side, so adding a task later moves no other one unless it joins
+    clusters (or turns words into a template, see `_told_shingles`). A split that a task already has stays, and its
+    cluster follows it; held-out wins over train.
     """
     result = list(tasks)
     if all(task.split for task in tasks):
@@ -59,7 +59,7 @@ def side_of(smallest: str, held_out_fraction: float, seed: int = 0) -> Split:
 
 
 def clusters(tasks: Sequence[Task]) -> list[list[int]]:
-    """Positions grouped: near-duplicates, also through others, and tasks of one `metadata["pair"]` are together."""
+    """Groups of positions: near-duplicates, also indirect ones, and tasks with the same `metadata["pair"]`."""
     groups: dict[int, list[int]] = defaultdict(list)
     for i, first in enumerate(joined(len(tasks), (*declared_pairs(tasks), *near_duplicates(tasks)))):
         groups[first].append(i)
@@ -67,7 +67,7 @@ def clusters(tasks: Sequence[Task]) -> list[list[int]]:
 
 
 def joined(count: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
-    """The connected components of `count` nodes: each node's smallest fellow. Union by smaller root, paths halved."""
+    """Connected components: for each of `count` nodes, the smallest member. Union by smaller root, path halving."""
     parent = list(range(count))
 
     def root(i: int) -> int:
@@ -83,7 +83,7 @@ def joined(count: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def declared_pairs(tasks: Sequence[Task]) -> Iterator[tuple[int, int]]:
-    """Pairs of positions of tasks that say that they belong together, by `metadata["pair"]`, a text."""
+    """Pairs of positions of tasks that declare that they belong together, by the text `metadata["pair"]`."""
     first: dict[str, int] = {}
     for i, task in enumerate(tasks):
         pair = task.metadata.get("pair")
@@ -92,13 +92,13 @@ def declared_pairs(tasks: Sequence[Task]) -> Iterator[tuple[int, int]]:
 
 
 def near_duplicates(tasks: Sequence[Task]) -> Iterator[tuple[int, int]]:
-    """Pairs of positions whose statements or whose references are alike."""
+    """Pairs of positions with similar statements or similar references."""
     yield from similar_pairs(_told_shingles(tasks), STATEMENT_THRESHOLD)
     yield from similar_pairs([code_shingles(t.reference, t.language) for t in tasks], CODE_THRESHOLD)
 
 
 def similar_pairs(sets: Sequence[frozenset[str]], threshold: float) -> Iterator[tuple[int, int]]:
-    """Every pair (a, b), a < b, of sets that are not empty and have a Jaccard index of at least `threshold` > 0."""
+    """Every pair (a, b), a < b, of non-empty sets with a Jaccard index of at least `threshold` > 0."""
     counts = Counter(item for s in sets for item in s)
     index: dict[str, list[int]] = defaultdict(list)
     for b, current in enumerate(sets):
@@ -116,7 +116,7 @@ def similar_pairs(sets: Sequence[frozenset[str]], threshold: float) -> Iterator[
 def similar_across(
     sets: Sequence[frozenset[str]], others: Sequence[frozenset[str]], threshold: float
 ) -> list[int]:
-    """Positions in `sets` of those that have a Jaccard index of at least `threshold` > 0 with one of `others`."""
+    """Positions in `sets` with a Jaccard index of at least `threshold` > 0 with one of `others`."""
     counts = Counter(item for some in (sets, others) for s in some for item in s)
     index: dict[str, list[int]] = defaultdict(list)
     for number, other in enumerate(others):
@@ -133,20 +133,20 @@ def similar_across(
 
 
 def _rarest(items: frozenset[str], counts: Counter[str], threshold: float) -> list[str]:
-    """The rarest items of a set: two sets that share so much share at least one of each other's."""
+    """The rarest items of a set: two sets that reach the threshold share at least one of these."""
     rare_first = sorted(items, key=lambda item: (counts[item], item))
     return rare_first[: len(items) - ceil(threshold * len(items)) + 1]
 
 
 def alike_statements(tasks: Sequence[Task], others: Sequence[Task]) -> list[int]:
-    """Positions of the tasks whose statement is a near-duplicate of one of `others`."""
+    """Positions of the tasks whose statement is a near-duplicate of one in `others`."""
     told = _told_shingles([*tasks, *others])
     return similar_across(told[: len(tasks)], told[len(tasks) :], STATEMENT_THRESHOLD)
 
 
 def _told_shingles(tasks: Sequence[Task]) -> list[frozenset[str]]:
-    """The shingles of each statement without those of a template that many share ("Implement NAME in FILE: write its
-    body ..."), and one for the statement as a whole, so that equal ones are alike.
+    """The shingles of each statement, without those of a template that many share ("Implement NAME in FILE: write its
+    body ..."); if none is left, one for the whole statement, so that equal statements match.
     """
     sets = [statement_shingles(task.statement) for task in tasks]
     counts = Counter(item for one in sets for item in one)
@@ -156,12 +156,12 @@ def _told_shingles(tasks: Sequence[Task]) -> list[frozenset[str]]:
 
 
 def statement_shingles(statement: str) -> frozenset[str]:
-    """Three-word runs of the lower-cased words; the whole text when it is shorter."""
+    """Runs of three lower-case words; the whole text if it is shorter."""
     return _shingles(re.findall(r"\w+", statement.lower()), 3)
 
 
 def code_shingles(source: str, language: str = "python") -> frozenset[str]:
-    """Four-node runs of Python's syntax tree, four-token runs of Rust, without the author's names; else empty."""
+    """Runs of four nodes of Python's syntax tree or of four Rust tokens, without the author's names; else empty."""
     if language == "rust":
         return _shingles(_rust_labels(source), 4)
     if language != "python":
@@ -179,7 +179,7 @@ def code_shingles(source: str, language: str = "python") -> frozenset[str]:
 
 
 def _rust_labels(source: str) -> list[str]:
-    """The tokens of Rust source, those names out that it binds itself; short code keeps its constants."""
+    """The tokens of Rust source without the names that it binds itself; short code keeps its constants."""
     tokens = _RUST_TOKEN.findall(re.sub(r"//[^\n]*", "", source))
     own = {name for found in _RUST_BINDING.findall(source) for name in found} - {"", "mut"}
     keep = len(tokens) < SMALL_RUST

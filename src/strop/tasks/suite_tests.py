@@ -1,12 +1,12 @@
-"""The test ids of a pytest suite, read from its source: nothing is imported or run.
+"""Reads the test ids of a pytest suite from its source, without importing or running anything.
 
 Follows what pytest collects without configuration (docs.pytest.org, "Conventions for Python test discovery") and what
-unittest's loader takes: methods whose names begin with `test` in classes that are a `unittest.TestCase` directly or
-through classes of the same file, in classes named `Test...` without `__init__`, and functions `test...`.
+unittest's loader takes: methods whose names begin with `test` in classes that derive from `unittest.TestCase` directly
+or through classes of the same file, in classes named `Test...` without `__init__`, and functions `test...`.
 
-1. Tests that are marked as skipped or expected to fail, themselves or by their class, are left out, conditional marks
-   included: nobody can pass them.
-2. Tests with parameters, and classes or methods made at run time, cannot be read from source: see `UnreadableTests`.
+1. Tests that are marked as skipped or expected to fail, directly or by their class, even conditionally, are left out:
+   no answer can pass them.
+2. Parametrised tests, and classes or methods made at run time, cannot be read from source: see `UnreadableTests`.
 """
 
 import ast
@@ -20,7 +20,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class UnreadableTests(ValueError):
-    """Test code whose ids cannot be read without running it; says where."""
+    """The ids of test code cannot be read without running it; the message says where."""
 
 
 def test_ids(files: Mapping[str, str]) -> list[str]:
@@ -28,7 +28,7 @@ def test_ids(files: Mapping[str, str]) -> list[str]:
     return [name for path, text in files.items() if path.endswith(".py") for name in _of_file(path, text)]
 
 
-test_ids.__test__ = False  # type: ignore[attr-defined]  # it is no test of Strop's own suite
+test_ids.__test__ = False  # type: ignore[attr-defined]  # not a test of Strop's own suite
 
 
 def _of_file(path: str, text: str) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _of_class(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], path: str
             elif isinstance(item, ast.Assign):
                 for target in item.targets:
                     if isinstance(target, ast.Name) and target.id in methods:
-                        del methods[target.id]  # `test_x = None` takes a test of a base away
+                        del methods[target.id]  # `test_x = None` removes a test of a base class
     own = {item.name for one in family for item in one.body if isinstance(item, _Function)}
     plain = node.name.startswith("Test") and not {"__init__", "__new__"} & own
     if is_case or plain:
@@ -65,7 +65,7 @@ def _of_class(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], path: str
 
 
 def _family(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> list[ast.ClassDef]:
-    """The class and its bases of the same file, nearest first."""
+    """The class and its bases in the same file, nearest first."""
     found = [node]
     for one in found:
         names = [base.id for base in one.bases if isinstance(base, ast.Name)]

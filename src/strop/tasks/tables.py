@@ -1,7 +1,7 @@
-"""Tables of text, CSV and TSV, as RFC 4180 has them: a row for each record below the line of column names.
+"""Reads CSV and TSV tables as in RFC 4180: a row for each record below the line of column names.
 
-All cells are text. An empty one is null, and one that holds a list or an object, in JSON or as Python prints
-it, is that value.
+All cells are text. An empty cell is null, and one that holds a list or an object, as JSON or as Python prints it, is
+that value.
 """
 
 import ast
@@ -18,19 +18,19 @@ from strop_verify.code.python.source import UNPARSABLE
 from strop_verify.core.errors import UserError
 
 SUFFIXES = (".csv", ".tsv")
-"""Endings of names, each alone or with .gz or .zst."""
+"""File extensions, each alone or with .gz or .zst."""
 
 
 def is_table(path: Path) -> bool:
-    """Whether the name says that a file holds such a table."""
+    """Whether a file's name says that it holds such a table."""
     return _bare(path).endswith(SUFFIXES)
 
 
 def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str, Any]]]:
     """(`file:line`, row) of each record; the line is the one on which the record ends.
 
-    A record with more cells than there are columns is reported and left out; so is what cannot be decoded. Raises
-    UserError for a file that cannot be opened or whose first line names a column twice or not at all.
+    A record that has more cells than columns or cannot be decoded is reported and left out. Raises UserError for a file
+    that cannot be opened, or whose first line repeats a column or leaves one without a name.
     """
     csv.field_size_limit(MAX_ROW)
     found = csv.reader(
@@ -77,7 +77,7 @@ def _row(
 
 
 def _value(cell: str) -> Any:
-    """A list or an object that the cell holds, None for an empty one, else its text."""
+    """The list or object in a cell, None if it is empty, else its text."""
     if not cell:
         return None
     text = cell.strip()

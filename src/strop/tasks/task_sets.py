@@ -1,7 +1,7 @@
-"""The task sets of a recipe: each with a recipe of its own, and with its tasks, split, and perhaps of some days only.
+"""The task sets of a recipe: each with its own recipe and its tasks, split and optionally limited to a window of days.
 
 A day is `metadata["date"]`, YYYY-MM-DD; a time of day after it is ignored. LiveCodeBench (arXiv 2403.07974, section 3)
-uses date windows to keep tasks that a model may have been trained on out of an evaluation.
+uses date windows to exclude tasks from an evaluation that a model may have been trained on.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -24,25 +24,25 @@ class TaskSet:
     """One task set of a run."""
 
     name: str
-    """"" where the recipe has only one."""
+    """The name of the set, "" if the recipe has only one."""
     recipe: Recipe
-    """The run's, with this set alone, its rewards and its stop strings."""
+    """The run's recipe with only this set, its rewards and its stop strings."""
     train: list[Task]
     held_out: list[Task]
 
     @property
     def tasks(self) -> list[Task]:
-        """All of them."""
+        """All tasks of the set."""
         return [*self.train, *self.held_out]
 
     def weight_at(self, step: int) -> float:
-        """Its weight beside the other sets in a training step, from 1."""
+        """Its weight relative to the other sets in a training step; steps start at 1."""
         config = self.recipe.task_set
         return config.weight_at(step) if isinstance(config, TaskSetConfig) else 1.0
 
 
 def each(recipe: Recipe) -> dict[str, Recipe]:
-    """{name: the recipe with one task set alone, with its rewards and stop strings}; "" is the name of an only one."""
+    """{name: the recipe with only this task set, its rewards and stop strings}; the name is "" if there is only one."""
     if isinstance(recipe.tasks, TasksConfig):
         return {"": recipe}
     found: dict[str, Recipe] = {}
@@ -54,15 +54,15 @@ def each(recipe: Recipe) -> dict[str, Recipe]:
 
 
 def sources_of(recipe: Recipe) -> str:
-    """The recipe's task sources as one text."""
+    """The recipe's task sources in one text."""
     return ", ".join(dict.fromkeys(tasks_source(one) for one in each(recipe).values()))
 
 
 def task_sets(recipe: Recipe, say: Callable[[str], None] = lambda text: None) -> list[TaskSet]:
-    """The recipe's task sets. Raises UserError where one is empty or two share a task, or none can be evaluated on.
+    """The recipe's task sets. Raises UserError if one is empty, two share a task, or none can be evaluated.
 
-    Held-out tasks that nothing judges are left out: there is nothing to evaluate. A task that is a near-duplicate of
-    another set's held-out task is not trained on; `say` gets a line about them.
+    Held-out tasks without a judge are left out: there is nothing to evaluate. A training task that is a near-duplicate
+    of another set's held-out task is left out too; `say` gets a line about them.
     """
     sets = [TaskSet(name, one, *split_tasks(one)) for name, one in each(recipe).items()]
     owner: dict[str, str] = {}
@@ -96,7 +96,7 @@ def _without_duplicates(one: TaskSet, others: list[TaskSet], say: Callable[[str]
 
 
 def judged_tasks(tasks: Sequence[Task]) -> list[Task]:
-    """The tasks that can be evaluated on. Raises UserError when there are some and nothing judges any of them."""
+    """The tasks that can be evaluated. Raises UserError if there are tasks but none of them has a judge."""
     judged = [task for task in tasks if not task.check.rewards_alone]
     if tasks and not judged:
         raise UserError(
@@ -107,7 +107,7 @@ def judged_tasks(tasks: Sequence[Task]) -> list[Task]:
 
 
 def split_tasks(recipe: Recipe, given: Sequence[Task] | None = None) -> tuple[list[Task], list[Task]]:
-    """(train, held-out) tasks of a recipe, or of those given. Raises UserError when there is nothing to train on."""
+    """(train, held-out) tasks of a recipe, or of `given`. Raises UserError if there is nothing to train on."""
     tasks = tasks_of(recipe) if given is None else given
     untested = [task for task in tasks if task.untested]
     if untested:
@@ -119,8 +119,8 @@ def split_tasks(recipe: Recipe, given: Sequence[Task] | None = None) -> tuple[li
     held_out = [task for task in tasks if task.split == "held-out"]
     if not train:
         raise UserError(
-            f"tasks.source={tasks_source(recipe)!r} leaves no task to train on; lower held_out_fraction, or, where its "
-            "tasks say themselves that they are held out, make them anew with fewer"
+            f"tasks.source={tasks_source(recipe)!r} leaves no task to train on; lower held_out_fraction or, if its "
+            "tasks name their own split, make them again with fewer held out"
         )
     held_out = windowed(held_out, recipe.evaluation.window, "evaluation.window").tasks
     if recipe.evaluation.limit is not None:
@@ -129,9 +129,9 @@ def split_tasks(recipe: Recipe, given: Sequence[Task] | None = None) -> tuple[li
 
 
 def chosen_tasks(recipe: Recipe, split: str, limit: int | None) -> tuple[list[Task], dict[str, Any] | None]:
-    """The tasks to evaluate on, of a split or "all", and what a window did. Raises UserError when none is left.
+    """The tasks to evaluate, of a split or "all", and the effect of a window. Raises UserError if none is left.
 
-    The latter is {"from", "to", "undated", "other_days", "left_out"}: days, counts and a line.
+    The latter is {"from", "to", "undated", "other_days", "left_out"}: days, counts and a line of text.
     """
     tasks = [task for task in tasks_of(recipe) if split in ("all", task.split)]
     if not tasks:
@@ -148,23 +148,23 @@ def chosen_tasks(recipe: Recipe, split: str, limit: int | None) -> tuple[list[Ta
 
 @dataclass(frozen=True)
 class InWindow:
-    """What a window left of some tasks."""
+    """The tasks within a window, and how many were left out."""
 
     tasks: list[Task]
     undated: int
     """Tasks left out because they have no date."""
     outside: int
-    """Tasks left out because they are of another day."""
+    """Tasks left out because their date is outside the window."""
 
     @property
     def left_out(self) -> str:
-        """One line: how many were left out, and why; "" when none was."""
+        """One line on how many were left out, and why; "" if none was."""
         found = [f"{self.outside} of other days"] if self.outside else []
         return ", ".join([*found, f"{self.undated} without a date"] if self.undated else found)
 
 
 def windowed(tasks: Sequence[Task], window: WindowConfig, key: str) -> InWindow:
-    """The tasks of a window. Raises UserError, naming `key`, when there were some and none is left."""
+    """The tasks of a window. Raises UserError, naming `key`, if it leaves none of them."""
     found = in_window(tasks, window.from_, window.to)
     if tasks and not found.tasks:
         raise UserError(f"no task is left in {key} {window}: {found.left_out}; widen it")
@@ -172,7 +172,7 @@ def windowed(tasks: Sequence[Task], window: WindowConfig, key: str) -> InWindow:
 
 
 def tasks_source(recipe: Recipe) -> str:
-    """The task source as `load_tasks` takes it."""
+    """The task source in the form that `load_tasks` takes."""
     config = recipe.task_set
     source = config.source
     if source.startswith("hub:") and "@" not in source:
@@ -182,7 +182,7 @@ def tasks_source(recipe: Recipe) -> str:
 
 
 def tasks_of(recipe: Recipe, judge: str | None = None) -> list[Task]:
-    """Every task of the recipe's source, each with its split; `judge` takes the place of tasks.judge."""
+    """Every task of the recipe's source, each with its split; `judge` replaces tasks.judge."""
     config = recipe.task_set
     try:
         tasks = load_tasks(
@@ -203,7 +203,7 @@ def tasks_of(recipe: Recipe, judge: str | None = None) -> list[Task]:
 
 
 def extra_tasks(recipe: Recipe, check: ExtraEvaluation) -> list[Task]:
-    """Those of an entry of evaluation.extra. Raises UserError where its window leaves none."""
+    """The tasks of an entry in evaluation.extra. Raises UserError if its window leaves none."""
     if check.source == HELD_OUT:
         tasks = [
             task
@@ -218,15 +218,15 @@ def extra_tasks(recipe: Recipe, check: ExtraEvaluation) -> list[Task]:
 def at_most(task: Task, most: int | None) -> Task:
     """The task with at most `most` tests, in order: those that the prompt shows, then the longest inputs; None: all.
 
-    As in DeepCoder's rewards (at most 15): long inputs hold the corner cases and the slow ones. Of equal ones the first
-    stay. Only tests that are data can be chosen: test code stays. `metadata["base_tests"]` counts the base tests left.
+    As in DeepCoder's rewards (at most 15): long inputs hold the corner cases and the slow ones. Of ties, the first are
+    kept. Only tests that are data can be dropped: test code stays. `metadata["base_tests"]` counts the base tests left.
     """
     kept = None if most is None else task.check.longest(most)
     return task if kept is None else task.with_tests(kept)
 
 
 def date_of(task: Task) -> str:
-    """The day on which the task was published, as YYYY-MM-DD; "" when it names none that can be read."""
+    """The day on which the task was published, as YYYY-MM-DD; "" if it names none or an unreadable one."""
     text = task.metadata.get("date")
     try:
         return date.fromisoformat(text[:10]).isoformat() if isinstance(text, str) else ""
@@ -235,7 +235,7 @@ def date_of(task: Task) -> str:
 
 
 def in_window(tasks: Iterable[Task], first: str | None, last: str | None) -> InWindow:
-    """The tasks of the days `first` to `last`, YYYY-MM-DD and included; None is open, and without either all are in."""
+    """The tasks of the days `first` to `last`, inclusive, as YYYY-MM-DD; None means no bound, two of them all tasks."""
     listed = list(tasks)
     if first is None and last is None:
         return InWindow(listed, 0, 0)
@@ -245,7 +245,7 @@ def in_window(tasks: Iterable[Task], first: str | None, last: str | None) -> InW
 
 
 def tried_tasks(sets: Iterable[TaskSet]) -> list[Task]:
-    """The training tasks whose reference can be judged: answers that bring their own tests are not held to it."""
+    """The training tasks whose reference can be judged, without those whose answers bring their own tests."""
     return [
         task
         for one in sets

@@ -1,4 +1,4 @@
-"""What a policy is given: template files filled with a task's values, and the kinds of prompt made of them.
+"""Templates of prompts, filled with a task's values, and the kinds of prompt made from them.
 
 A template is text with {placeholders}, filled without executing anything. A value with several lines is indented as far
 as the line of its placeholder. If a value is empty, a line that holds nothing else is removed, with the heading above
@@ -6,7 +6,7 @@ it that ends in a colon. `{{name}}` means the text `{name}`; other braces are te
 `[assistant]` starts a chat message.
 
 A prompt never ends in white space: tokenisers join a newline with the indentation after it, and a prompt that cuts
-that token in two puts the model into a state it never saw in training (pass@1 fell from 0.31 to 0.00).
+that token in two puts the model into a state that it never saw in training (pass@1 fell from 0.31 to 0.00).
 """
 
 import re
@@ -32,9 +32,9 @@ PLACEHOLDERS = (
     "statement", "signature", "examples", "tests", "broken", "message", "stub", "language", "choices", "hole", "files",
     "rule", "header", "where",
 )  # fmt: skip
-"""`tests` are a task's trusted tests; `broken` and `message` come from the metadata of a task to repair, `stub` is the
-file that an exercise starts from, `choices` are labels, `hole` is code with a mark to fill in; of tasks to edit
-`files` are the files, and `rule` says how the edit is written (in it, `header` and `where` refer to its file)."""
+"""`tests` are a task's trusted tests; `broken` and `message` come from the metadata of a repair task, `stub` is the
+file that an exercise starts from, `choices` are labels, `hole` is code with a mark to fill in; for edit tasks, `files`
+are the files and `rule` says how to write the edit (in it, `header` and `where` refer to its file)."""
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{([A-Za-z_]\w*)\}")
 _SECTION = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
@@ -57,7 +57,7 @@ def _is_packaged(name: str) -> bool:
 
 
 def load(path: str | Path) -> str:
-    """The text of a user's template, or of a packaged one by its bare name. UserError for unknown placeholders."""
+    """The text of a user's template, or of a packaged one by its name. Raises UserError for unknown placeholders."""
     file = Path(path).expanduser()
     if str(path) == file.stem and not file.exists() and _is_packaged(file.name):
         return packaged(file.name)
@@ -81,7 +81,7 @@ def load(path: str | Path) -> str:
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """The template with its placeholders replaced, without white space at its end."""
+    """The template with its placeholders replaced, without trailing white space."""
     for name in PLACEHOLDERS:
         if not values.get(name):
             lonely = rf"(?:^[^\n{{}}]*:[ \t]*\n\n)?^[ \t]*\{{{name}\}}[ \t]*(?:\n\n?|\Z)"
@@ -98,7 +98,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def messages(template: str, values: Mapping[str, str]) -> list[Message]:
-    """The template's sections as messages; one user message when it has none."""
+    """The template's sections as messages; one user message if it has none."""
     parts = _SECTION.split(template)
     sections = list(zip(parts[1::2], parts[2::2], strict=True)) if len(parts) > 1 else [("user", template)]
     return [Message.model_validate({"role": role, "content": fill(body, values)}) for role, body in sections]
@@ -121,25 +121,25 @@ def values(task: Task) -> dict[str, str]:
 
 
 def examples(task: Task) -> str:
-    """The shown cases as doctests, as what a program reads and prints, or as Rust; "" when there are none."""
+    """The shown cases as doctests, as a program's input and output, or as Rust; "" if there are none."""
     return task.check.examples(task.metadata.get("examples", ()))
 
 
 def around_hole(task: Task) -> tuple[str, str] | None:
-    """The code before and after what is to be filled in; None for tasks of other families."""
+    """The code before and after the hole to fill; None for tasks of other families."""
     prefix, suffix = task.metadata.get("prefix"), task.metadata.get("suffix")
     return (prefix, suffix) if isinstance(prefix, str) and isinstance(suffix, str) else None
 
 
 def _choices(task: Task) -> str:
-    """One label per line, with what it means where the metadata says so."""
+    """One label per line, with its meaning if the metadata has it."""
     meanings = task.metadata.get("choices")
     known = meanings if isinstance(meanings, dict) else {}
     return "\n".join(f"- {c}: {known[c]}" if c in known else f"- {c}" for c in task.check.labels())
 
 
 class Prompt(Record):
-    """What the policy is given. Either `text`, or `messages` and the `prefill` with which its answer begins."""
+    """The input of a policy: either `text`, or `messages` and the `prefill` with which its answer begins."""
 
     text: str = ""
     messages: list[Message] = Field(default_factory=list)
@@ -148,13 +148,13 @@ class Prompt(Record):
     stop: tuple[str, ...] = ()
     """Stop strings that fit the style."""
     head: str = ""
-    """Code in front of the completion: what it continues, or imports and helpers that it may leave out."""
+    """Code before the completion: what it continues, or imports and helpers that it may leave out."""
     language: str = ""
-    """Language of the answer; empty where it is no code."""
+    """Language of the answer; "" if it is not code."""
     names: tuple[str, ...] = ()
-    """What the answer must define, as far as is known."""
+    """Names that the answer must define, as far as is known."""
     sections: tuple[tuple[tuple[str, ...], str], ...] = ()
-    """The parts of `text`, as of `core.play.Opening`."""
+    """The parts of `text`, as in `core.play.Opening`."""
 
     @abstractmethod
     def assemble(self, completion: str) -> str:
@@ -165,37 +165,37 @@ class ContinuePrompt(Prompt):
     """Text that ends inside a function, or above a program; the completion is the rest of the code."""
 
     def assemble(self, completion: str) -> str:
-        """The function's start, if there is one, followed by the completion; an answer begun anew is whole."""
+        """The function's start, if any, followed by the completion; a completion that starts over stands alone."""
         return begun_anew(self, completion) or self.head + completion
 
 
 class ChatPrompt(Prompt):
-    """A question; the answer holds a fenced block."""
+    """A question whose answer holds a fenced block."""
 
     def assemble(self, completion: str) -> str:
-        """The answer's code after the imports and helpers of the signature; "" when it has no code."""
+        """The answer's code below the imports and helpers of the signature; "" if it has no code."""
         code = extract_code(completion, self.language, self.names)
         return under(self.head, code) if self.head and code.strip() else code
 
 
 class TextPrompt(Prompt):
-    """A question; the answer is a text, not code."""
+    """A question whose answer is text, not code."""
 
     def assemble(self, completion: str) -> str:
-        """The answer without the reasoning in front of it."""
+        """The answer without the reasoning before it."""
         return without_thinking(completion)
 
 
 class PrefilledPrompt(Prompt):
-    """A question with an answer that is begun: an open fence and the signature, where the task has one."""
+    """A question with the start of the answer: an open fence and the signature, if the task has one."""
 
     def assemble(self, completion: str) -> str:
-        """The signature and the completion, up to the end of the fenced block; an answer begun anew is whole."""
+        """The signature and the completion up to the end of the fenced block; one that starts over stands alone."""
         return begun_anew(self, completion) or self.head + until_fence(completion, self.language)
 
 
 class CodeFields(TypedDict):
-    """What a prompt knows of the code that is asked for."""
+    """What a prompt knows about the requested code."""
 
     language: str
     names: tuple[str, ...]
@@ -210,9 +210,9 @@ _ANEW = re.compile(r"\s*(?:`{3,}|~{3,})[ \t]*\w|(?:[ \t]*\r?\n)*(?P<margin>[^\s`
 
 
 def begun_anew(prompt: Prompt, completion: str) -> str:
-    """The code of a completion that is a whole answer and does not go on, under what stands above the function begun.
+    """The code of a completion that starts over instead of continuing, below what precedes the prompt's function.
 
-    Such a completion opens a block, or begins at the margin, and defines what is asked; "" for any other.
+    Such a completion opens a block or begins at the margin, and defines the requested names; "" for any other.
     """
     start = _ANEW.match(completion) if prompt.language else None
     if start is None or (start["margin"] and not prompt.names):

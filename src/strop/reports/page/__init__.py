@@ -93,7 +93,7 @@ def _texts(paths: Iterable[Path]) -> tuple[str, ...]:
 
 
 def _safe(text: str) -> str:
-    """The text with line ends as a browser's parser leaves them, so that its hash is the one that the browser
+    """The text with line ends as a browser's parser normalises them, so that its hash is the one that the browser
     computes."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     for bad in ("</script", "</style", "<!--", "<script", "\0"):
@@ -112,7 +112,7 @@ def chart_library() -> str:
     kept = kept_dir() / f"{_CHARTS}{made.__version__}.js"
     with suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="utf-8")
-    text = str(made.javascript_bundle(None))  # None: its own beginning
+    text = str(made.javascript_bundle(None))  # None: its default snippet
     with suppress(OSError, UserError):
         for old in kept.parent.glob(f"{_CHARTS}*.js"):
             old.unlink()

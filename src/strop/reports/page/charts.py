@@ -2,14 +2,14 @@
 
 Every spec draws the data set "points". Each row is one line of metrics and one series:
 
-    x, step          where on the axis (step, or time since the start), and the step
+    x, step          position on the axis (step, or time since the start), and the step
     value, mean      the number, and its rolling mean
-    series, run      what makes one line, the run's name
-    colour, dash     how it looks, as CSS colour and dash pattern
+    series, run      the line that it belongs to, the run's name
+    colour, dash     the line's look, as CSS colour and dash pattern
     low, high        of evaluations: the interval; `shape` is the sign, `label` the evaluation's name
     x0, x1, part     of stacked parts: the step's left and right end, the part's name; low and high are its ends
 
-`usermeta` holds the `Curve`: the number of metrics.jsonl and how to show it. Frames are drawn in `currentColor`, so a
+`usermeta` holds the `Curve`: the number in metrics.jsonl and how to show it. Frames are drawn in `currentColor`, so a
 chart follows the page's theme.
 """
 

@@ -13,7 +13,7 @@ class Curve:
     description: str
     section: str = ""
     value: tuple[str, ...] = ()
-    """Dotted place of the numbers in a line of metrics; `NAME.*`: every name below NAME; empty: the curve's name."""
+    """Dotted path of the numbers in a line of metrics; `NAME.*`: every name below NAME; empty: the curve's name."""
     over: str = ""
     """The denominator of a share; empty: none."""
     complement: bool = False

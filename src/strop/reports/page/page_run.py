@@ -1,7 +1,7 @@
 """One run as the page's data, for the page on disk and the live one: data of the run folder and of its index.
 
-Nothing happens without a request. Every request checks the folder's files (by time and size) and reads changed ones
-again. A deleted folder is reported in one line while earlier data stays visible; a run that reappears there is followed
+Nothing happens without a request. Every request checks the folder's files (by time and size) and rereads changed ones.
+A deleted folder is reported in one line while earlier data stays visible; a run that reappears there is followed
 again.
 """
 
@@ -26,7 +26,7 @@ from strop_verify.core.errors import UserError
 
 _FILES = (RECIPE, VERSIONS, run_folder.METRICS, run_folder.SUMMARY, run_folder.ASKED)
 _LOOK_SECONDS = 0.3
-"""Requests within this time are answered from the last check."""
+"""Seconds for which requests are answered from the last check."""
 
 
 class PageRun:
@@ -67,7 +67,7 @@ class PageRun:
             self._looked = time.monotonic()
 
     def page(self, seconds: float) -> dict[str, Any]:
-        """The RUN of the page, after reading rollouts for about `seconds`. `stamp` changes with any part of it."""
+        """The RUN of the page, after reading rollouts for about `seconds`. `stamp` changes if any part of it does."""
         self.look()
         self.index.read(seconds)
         with self._lock:

@@ -1,4 +1,4 @@
-"""A rollout line of a run folder as the page shows it: a short row, and its details.
+"""Converts a rollout line of a run folder to the forms that the page shows: a short row, and its details.
 
 Works on raw JSON, not on records: a report reads tens of thousands of lines. Every text may be hostile; the page
 escapes it. Lines that are not rollouts raise one of `NO_ROLLOUT`.
@@ -26,13 +26,13 @@ ROW_TEXT, LABEL = 300, 120
 MOST_TEXT, MOST_TOKENS = 20_000, 2_000
 """Maximum characters of one text, and tokens of one turn, in a detail; cuts are marked."""
 WIRE = 1 << 24
-"""Larger than any vocabulary: turns with such tokens come from a policy without one."""
+"""Larger than any vocabulary: turns with such tokens come from a policy without a vocabulary."""
 MOST_EVENTS, EVENT_NAME = 50, 80
 """Maximum events of one turn in a detail (the rest is counted), and characters of an event's name."""
 MOST_PIECE = 256
 """Maximum characters of one token's text; only damaged vocabularies have longer ones."""
 _CARRIES = {"loss": "no loss", "scores": "no scores and no loss"}
-"""Texts about a rollout by what it is excluded from."""
+"""{what a rollout is excluded from: text about it}."""
 _EPSILON = 1e-9
 _FENCE = re.compile(r"```(rust|python|javascript|c|go)\b")
 _LANGUAGES = {
@@ -136,7 +136,7 @@ def task_of(line: Line, language: str = "") -> dict[str, str]:
 
 
 def language_of(prompt: str, answer: str, otherwise: str = "") -> str:
-    """An answer's language, from a fence in the prompt, else from the look of the code."""
+    """An answer's language, from a fence in the prompt, else guessed from the code."""
     if fences := _FENCE.findall(prompt):
         return str(fences[-1])
     for text in (prompt, answer[:4000]):
@@ -231,7 +231,7 @@ def _events(events: Any) -> dict[str, Any]:
 
 
 def _wire_piece(token: int) -> str:
-    """The text of a token of `WireTokenizer`: up to four bytes behind a 1."""
+    """The text of a token of `WireTokenizer`: up to four bytes after a 1."""
     data = token.to_bytes(8, "big").lstrip(b"\0") if 0 <= token < 1 << 40 else b""
     return data[1:].decode(errors="replace")
 

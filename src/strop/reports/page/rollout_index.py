@@ -1,7 +1,7 @@
 """Every rollout of a run as a short row, for the page on disk, the live page and searches.
 
 Files are read on demand, by name or in turn: the newest step, then evaluations, then older steps.
-Rows of a file that disappeared or was replaced (a run is resumed or started again) are dropped, and `epoch` changes.
+Rows of a file that disappeared or was replaced (by resuming or restarting a run) are dropped, and `epoch` changes.
 A name is one of the folder's files, never built from a request.
 """
 
@@ -30,9 +30,9 @@ _MOST_SHARED = 20_000
 
 @dataclass(frozen=True)
 class Block:
-    """The content of one file; empty, with a one-line reason, if it is torn or damaged.
+    """The content of one file; empty, with a one-line reason, if it is truncated or damaged.
 
-    texts   of each row, what is searched
+    texts   the searched text of each row
     groups  [step, group, task, rollouts, scored, passed, mean reward or None, 1 for signal] each
     """
 
@@ -57,7 +57,7 @@ class Block:
 class Index:
     """The rows of one run folder. All methods are safe from any thread.
 
-    language  of answers that do not show it;  seen  called with the number of rollouts read so far
+    language  for answers that do not show theirs;  seen  called with the number of rollouts read so far
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class Index:
         }
 
     def find(self, row_id: str) -> Block | None:
-        """The block with the row of an id, None when there is none."""
+        """The block with the row of an id, None if there is none."""
         named = [self.block(name) for name in self.found if row_id.startswith(f"{name}.")]
         return next((b for b in named if b and any(row["id"] == row_id for row in b.rows)), None)
 
@@ -224,12 +224,12 @@ SORTS: Mapping[str, Callable[[Row], Any]] = {
     "shortest": lambda row: row["tokens"],
     "flagged": lambda row: -len(row["flags"]),
 }
-"""Orders of rows, by reward, tokens and hack flags; source.js has the same."""
+"""Sort orders of rows, by reward, tokens and hack flags; source.js has the same."""
 _BOUNDS = (("min", "reward", 1), ("max", "reward", -1), ("from", "step", 1), ("to", "step", -1))
 
 
 def matcher(query: Mapping[str, str]) -> Callable[[Row, str, str], bool]:
-    """Whether (row, its text, its task's label) matches a search; empty words are ignored.
+    """A function that says whether (row, its text, its task's label) matches a search; empty words are ignored.
 
     `text` occurs in the text, ignoring case; `flag` is one of the flags, "*" any; `task` begins the task's id or occurs
     in its label; `min` and `max` bound the reward, `from` and `to` the step, inclusive, and exclude rows without that

@@ -37,7 +37,7 @@ _LABELS = {
 _SIDES = ("before", "warm", "after")
 _NO_NUMBERS = ("confidence", "tasks", "samples", "temperature", "top_p", "max_tokens", "tokens_mean", "truncated_rate",
                "seconds", "error_rate")  # fmt: skip
-"""Numbers of a result that are not rates of the policy."""
+"""Keys of a result that are not rates of the policy."""
 
 
 def run_data(folder: Path, run_id: str) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def tell_apart(runs: list[dict[str, Any]]) -> None:
 def read_evaluations(
     folder: Path, last_step: int, problems: list[str], models: Mapping[str, Any] | None = None
 ) -> list[dict[str, Any]]:
-    """Every evaluation/NAME.json by NAME, in the order of training or of `models`, those of `strop eval`.
+    """Every evaluation/NAME.json by NAME, in the order of training or of `models`, the models of `strop eval`.
 
     Unreadable ones go to `problems`.
     """

@@ -43,7 +43,7 @@ def log_reward(function: Any = None, /, *, name: str = "", inputs: bool = True, 
     inputs  False leaves the arguments out, except which answer to which task it was
     chars   longest text of an argument, an answer or a result
 
-    Raises UserError for what it cannot log: a class, a generator, a name that is no file name.
+    Raises UserError for what it cannot log: a class, a generator, a name that is not a file name.
     """
     if function is None:
         return lambda given: _decorated(given, name, inputs, chars)
@@ -145,7 +145,7 @@ def _decorated(function: Any, name: str, inputs: bool, chars: int) -> Any:
 
 
 def _file_name(function: Any) -> str:
-    """The function's name as it is in its module: `score`, `Judge.score`."""
+    """The function's qualified name in its module: `score`, `Judge.score`."""
     inner = getattr(function, "func", function)  # functools.partial
     full = getattr(inner, "__qualname__", type(inner).__qualname__)
     return re.sub(r"[^A-Za-z0-9_.+-]+", "", full.rpartition("<locals>.")[2])[:100].lstrip(".+-") or "function"

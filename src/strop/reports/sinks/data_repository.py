@@ -4,8 +4,8 @@ The repository is RUN/.data.git, with the run folder as its work tree: no reposi
 written, and the user's settings, hooks and identity have no effect. From there a branch is pushed, never by force.
 Checkpoints and models are left out. The index is only a cache, deleted if anything goes wrong with it. A separate
 thread (`DataCommits`) commits every N steps and at the end of training. Training never waits for git and never fails
-because of it. A failure is one line each time its cause changes, and the next commit catches up. An interrupted run
-ends the running command and commits nothing more.
+because of it. A failure is reported in one line each time its cause changes, and the next commit catches up. An
+interrupted run ends the running command and commits nothing more.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from strop_verify.sandbox.git import Git, GitError
 
 GIT_DIR = ".data.git"
 _LOCK, _WAIT = "strop-in-use", 60.0
-"""The lock of the process that works in it, and seconds to wait for it."""
+"""Name of the lock of the process that works in the repository, and seconds to wait for it."""
 _TRAILER = "Strop-Run"
 _LOCAL, _SLOW = 600, 1800
 """Seconds for a local command, and for one that transfers data."""
@@ -120,7 +120,7 @@ class DataRepository:
         self._pushed = tip
 
     def tidy(self) -> None:
-        """Packs loose objects."""
+        """Packs the repository's loose objects."""
         self._git("-c", "gc.auto=1000", "gc", "--auto", "--quiet", seconds=_LOCAL)
 
     def close(self) -> None:
@@ -147,7 +147,7 @@ class DataRepository:
         """Adds the data on disk to the index, ignoring any .gitignore in the run folder."""
         known = {line.partition("/")[0] for line in self._git("ls-files", seconds=_LOCAL).splitlines()}
         names = [name for name in DATA if name in known or (self._folder / name).exists()]
-        if names:  # without names it would be all files
+        if names:  # without names, git would add all files
             parts = ":(exclude,glob)**/.*.part"
             self._git("add", "--all", "--force", "--", *names, parts, seconds=_LOCAL)
 
@@ -157,9 +157,9 @@ class DataRepository:
         self._lock()
         self._runner("init", "--quiet", "--bare", str(self._dir))
         for lock in (*self._dir.glob("*.lock"), *(self._dir / "refs").rglob("*.lock")):
-            lock.unlink(missing_ok=True)  # of a process that was killed
+            lock.unlink(missing_ok=True)  # left by a killed process
         if not self._tip():
-            (self._dir / self._ref).unlink(missing_ok=True)  # it may be there and name nothing
+            (self._dir / self._ref).unlink(missing_ok=True)  # it may exist without naming a commit
         (self._dir / "info").mkdir(exist_ok=True)
         (self._dir / "info" / "attributes").write_text("* -text -filter -ident -working-tree-encoding\n")
         (self._dir / ".gitignore").write_text("*\n")  # for a repository around the run folder

@@ -14,13 +14,13 @@ from types import TracebackType
 from typing import Any
 
 ITEMS = 16
-"""Entries of a container that are kept; one more gives the number left out."""
+"""Maximum entries of a container; one more gives the number left out."""
 SCORES = 256
-"""The same for a result, which may hold a score for every answer of a batch."""
+"""`ITEMS` for a result, which may hold a score for every answer of a batch."""
 DEPTH = 4
-"""Levels of nested containers."""
+"""Maximum levels of nested containers."""
 FRAMES = 6
-"""Innermost frames of a traceback that are kept."""
+"""Maximum frames of a traceback, the innermost ones."""
 
 
 def short(value: Any, chars: int, items: int = ITEMS, depth: int = DEPTH) -> Any:
@@ -103,7 +103,7 @@ def failure(error: BaseException) -> dict[str, Any]:
 
 
 def text_hash(text: str) -> str:
-    """A digest of 16 hex digits."""
+    """A digest of a text, 16 hex digits."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -142,7 +142,7 @@ def _opaque(value: Any) -> str:
 
 
 def _number(value: Any) -> float | None:
-    """A finite number, also one of numpy or torch."""
+    """A finite number, also from numpy or torch; None for anything else."""
     if getattr(value, "ndim", None) == 0 and callable(getattr(value, "item", None)):
         value = value.item()
     if not isinstance(value, int | float):

@@ -32,7 +32,7 @@ from strop_verify.core.errors import UserError
 VERSION = 1
 MOST_BYTES = 3_000_000
 MOST_GROUPS, MOST_LINES = 20_000, 4_000
-"""Groups, and lines of metrics, of all runs together."""
+"""Maximum groups, and maximum lines of metrics, of all runs together."""
 _LIVE = ("index", "epoch", "notice", "stamp", "flags")
 """Data that only a live page needs."""
 _TOKENS_OUT = "tokens are left out to keep the file small"
@@ -40,13 +40,13 @@ _TOKENS_OUT = "tokens are left out to keep the file small"
 
 @dataclass(frozen=True)
 class WrittenReport:
-    """The written report."""
+    """Facts about a written report."""
 
     path: Path
     size: int
-    """Bytes."""
+    """Size of the file in bytes."""
     embedded: int
-    """Rollouts in the file; `rollouts` were looked at."""
+    """Number of rollouts in the file, out of `rollouts` in the runs."""
     rollouts: int
     problems: list[str]
 
@@ -59,9 +59,9 @@ def report(
     seed: int = 0,
     seen: Callable[[int], None] = lambda count: None,
 ) -> WrittenReport:
-    """Writes the report of the runs in `folders`, whole or not at all, under `MOST_BYTES`.
+    """Writes the report of the runs in `folders` atomically, smaller than `MOST_BYTES`.
 
-    rollouts  most rollouts to embed, of all runs together;  `seed` draws them;  `seen` gets the number read
+    rollouts  maximum rollouts to embed, of all runs together;  `seed` draws them;  `seen` gets the number read
     Raises UserError for a folder that is not a run, and for a target that cannot be written.
     """
     from strop.reports.page import document, packed

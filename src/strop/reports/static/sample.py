@@ -27,15 +27,15 @@ EVALUATED = 0.4
 
 
 def sample(index: Index, evaluations: Sequence[Mapping[str, Any]], most: int, seed: int) -> list[list[Row]]:
-    """About `most` rollouts: groups, and tasks with their answers in a set of `evaluations`; the most important
-    first."""
+    """About `most` rollouts, as groups, and as tasks with their answers in a set of `evaluations`; the most important
+    ones first."""
     evaluated = list(_evaluations(index, evaluations, most, seed))
     played = list(_training(index, most - sum(map(len, evaluated)), seed)) if most else []
     return [unit for _, unit in interleaved([played, evaluated])]
 
 
 def interleaved(lists: Sequence[Sequence[list[Row]]]) -> list[tuple[int, list[Row]]]:
-    """The units of all lists in turn, each with its list's number, so any beginning is a fair part of every list."""
+    """The units of all lists in turn, each with its list's number, so any prefix is a fair share of every list."""
     ranked = [
         (at / len(units), number, unit) for number, units in enumerate(lists) for at, unit in enumerate(units)
     ]
@@ -43,8 +43,8 @@ def interleaved(lists: Sequence[Sequence[list[Row]]]) -> list[tuple[int, list[Ro
 
 
 def quotas(steps: Sequence[int], groups: int, a_step: int) -> dict[int, int]:
-    """How many groups to take from which step: evenly spaced steps, including the first and the last. A step shows at
-    least `SIDE_BY_SIDE` of its `a_step` groups if that leaves room for two steps.
+    """{step: number of groups to take from it} for evenly spaced steps, including the first and the last. A step shows
+    at least `SIDE_BY_SIDE` of its `a_step` groups if that leaves room for two steps.
     """
     count = min(len(steps), groups, max(2, groups // min(SIDE_BY_SIDE, a_step)))
     if count <= 0:
@@ -82,7 +82,7 @@ def _evaluations(
 
 
 def _training(index: Index, room: int, seed: int) -> Iterator[list[Row]]:
-    """Units of one group each; the first two are from the run's ends."""
+    """Units of one group each; the first two come from the run's two ends."""
     sizes: dict[int, list[int]] = {}
     for step, _, _, size, *_ in index.groups:
         sizes.setdefault(step, []).append(size)

@@ -21,7 +21,7 @@ from strop_verify.core.text import printable
 
 _TASK = re.compile(rb'\{(?:"step": \d+, "group": \d+, )?"task_id": "([^"\\]*)"')
 _SHOWN = 4
-"""Candidates to name if a word fits several."""
+"""Maximum candidates to name if a word fits several."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class RolloutFinder:
     """One line per file that could not be read completely."""
 
     def steps(self) -> list[int]:
-        """Steps that have rollouts."""
+        """Training steps that have rollouts."""
         return RunFolder(self.folder).rollout_steps()
 
     def places(self) -> list[RolloutFile]:
@@ -82,7 +82,7 @@ class RolloutFinder:
         return [found for place in places for found in self.read(place, lambda id: id == task)]
 
     def by_id(self, word: str) -> FoundRollout:
-        """The rollout of an id such as t.12.3.1 or e.before.TASK.0; TASK may be cut. Raises UserError."""
+        """The rollout of an id such as t.12.3.1 or e.before.TASK.0; TASK may be abbreviated. Raises UserError."""
         if match := re.fullmatch(r"t\.(\d{1,9})\.(\d{1,9})\.(\d{1,9})", word):
             step, group, index = map(int, match.groups())
             members = self.of_step(step, group)
@@ -116,7 +116,7 @@ class RolloutFinder:
 
     @cached_property
     def vocabulary(self) -> list[str]:
-        """The text of each token id, empty when the run has none."""
+        """The text of each token id, empty if the run has none."""
         return load_vocabulary(self.folder)
 
     def _tasks(self, place: RolloutFile) -> Iterator[str]:
@@ -126,7 +126,7 @@ class RolloutFinder:
                 line = None if match else self._line(text, place)
                 if match:
                     yield match[1].decode("utf-8", "replace")
-                elif line:  # an id with characters that JSON writes otherwise
+                elif line:  # an id with characters that JSON escapes
                     yield line["task_id"]
         except UserError:
             return  # reported when it is read

@@ -25,9 +25,9 @@ PLAIN_SECONDS = 30.0
 """Seconds between lines about a long activity without a terminal."""
 _PARTS = ("sampling", "starting", "tools", "verifying", "rewards", "update")
 _ELSE = ("starting", "tools", "rewards")
-"""Shown if they take any time."""
+"""Activities that are shown if they take any time."""
 _IDLE = ("sampler_idle", "update_idle")
-"""Shown while a step is played during the update."""
+"""Activities that are shown if a step is played during the update."""
 
 
 class LiveView:
@@ -113,7 +113,7 @@ class LiveView:
             self._write(f"{printable(what)} {self._done()}")
 
     def _done(self) -> str:
-        """120 of 400, 1:20 left"""
+        """Progress, such as "120 of 400, 1:20 left"."""
         _, done, total = self._doing
         spent = time.monotonic() - self._since
         left = f", {clock(spent / (done - 1) * (total - done))} left" if done > 1 and spent > 1 else ""
@@ -176,7 +176,7 @@ class LiveView:
         return Group(*parts, table, *(Text(f"  | {line}", style="dim", no_wrap=True) for line in sample))
 
     def _names(self) -> list[str]:
-        """The reward first, then its parts; a single part would only repeat it."""
+        """Names of the numbers to show: the reward, then its parts; a single part would only repeat it."""
         parts = sorted(name for name in self._metrics if name.startswith("rewards/"))
         return (["reward"] if "reward" in self._metrics else []) + (parts if len(parts) > 1 else [])
 
@@ -212,7 +212,7 @@ class LiveView:
 
 
 def clock(seconds: float) -> str:
-    """0:07, 12:30, 1:02:03."""
+    """A duration, such as 0:07, 12:30 or 1:02:03."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -28,7 +28,7 @@ from strop.reports.terminal.rollouts import (
 from strop_verify.core.text import printable
 
 SAID_LINES = 60
-"""Lines shown of a message of policy or environment, unless full."""
+"""Maximum lines shown of a message from policy or environment, unless full."""
 _REASONS = {"stop": "met a stop string", "eos": "ended by itself", "length": "cut at the token limit"}
 
 
@@ -53,7 +53,7 @@ class PlayView:
         self._print([Text(printable(", ".join(parts)), style="bold")])
 
     def opening(self, text: str) -> None:
-        """The first prompt."""
+        """Prints the first prompt."""
         self._opened = True
         self._heading("prompt")
         self._text(text, SAID_LINES)
@@ -94,7 +94,7 @@ class PlayView:
         self._text("" if fits else result, OUTPUT_LINES)
 
     def judged(self, verdict: Mapping[str, Any]) -> None:
-        """The verdict on the turn (`page.rollout_data.short_verdict`)."""
+        """Prints the verdict on the turn (`page.rollout_data.short_verdict`)."""
         self._print(turn_result({"verdict": verdict}))
 
     def end(self, detail: Mapping[str, Any], tokens: Sequence[int], times: Mapping[str, float]) -> None:
@@ -125,8 +125,8 @@ class PlayView:
         """Prints the parts of a recorded play that were not shown yet.
 
         detail   of `page.rollout_data.detail_of`;  rollout  the line that it was made from
-        played   known only to the player: `seconds` of each completion, what was `said` before it, and `times` by
-                 activity
+        played   facts that only the player knows: `seconds` of each completion, what was `said` before it, and `times`
+                 by activity
         """
         if not self._named:
             self.head(str(rollout["task_id"]), played)
@@ -157,7 +157,7 @@ class PlayView:
             self._out.print(Text(f"== {text}"))
 
     def _text(self, text: str, most: int) -> None:
-        """An indented text, cut to `most` lines unless full; wrapped lines are indented too."""
+        """Prints an indented text, cut to `most` lines unless full; wrapped lines are indented too."""
         for part in block("", text, most, self._full):
             if self._out.is_terminal and isinstance(part, Text):
                 part = Padding(

@@ -1,4 +1,4 @@
-"""Progress of one long loop, on stderr, so that stdout holds only the result."""
+"""Shows the progress of a long loop on stderr, so that stdout holds only the result."""
 
 import sys
 import time
@@ -37,9 +37,9 @@ class Progress:
     def at(
         self, done: int, passed: int | None, total: int | None, note: str = "", *, now: bool = False
     ) -> None:
-        """`done` of `total` are done, `passed` of them passed (None: not applicable); `note` comes at the end.
+        """Shows that `done` of `total` are done and `passed` of them passed (None: not applicable), then `note`.
 
-        now  shown at once, however recent the last line
+        now  show it at once, however recent the last line
         """
         self._done, self._passed, self._total, self._note = done, passed, total, printable(note)
         clock_now = time.monotonic()

@@ -1,6 +1,6 @@
-"""Rollouts for a terminal: the question, the answer, and the verdict.
+"""Renders rollouts for a terminal: the question, the answer, and the verdict.
 
-Made from the details of `rollout_data`. Every text of a model goes through `printable`. Colours are those of the
+It uses the details of `rollout_data`. Every text of a model goes through `printable`. Colours are those of the
 terminal's own palette; the console decides whether there are any (`consoles`).
 """
 
@@ -121,7 +121,7 @@ def _events(turn: Mapping[str, Any], full: bool) -> Iterator[RenderableType]:
 
 
 def one_line(text: str) -> str:
-    """The beginning of a text as one line."""
+    """The beginning of a text, on one line."""
     line = " ".join(printable(text).split())
     return line if len(line) <= EVENT_WIDTH else f"{line[:EVENT_WIDTH]}..."
 
@@ -193,7 +193,7 @@ def _on_a_line(text: object) -> str:
 
 
 def scores(detail: Mapping[str, Any]) -> Text:
-    """The scores, reward and advantage in one line."""
+    """One line with the scores, the reward and the advantage."""
     text = Text().append("scores   ", style="dim")
     for score in detail["scores"]:
         weight = score.get("weight", 1.0)

@@ -110,7 +110,7 @@ def _wall(run: Mapping[str, Any]) -> float | None:
 
 
 def _is_run(folder: Path) -> bool:
-    return any(os.path.isfile(folder / name) for name in _MARKS)  # False also where it cannot be looked up
+    return any(os.path.isfile(folder / name) for name in _MARKS)  # also False if the folder cannot be read
 
 
 def _inside(folder: Path) -> Iterator[Path]:

@@ -1,12 +1,12 @@
 """Whole tasks in rows: Strop's own task lines (docs/formats.md), and TRL's rows with such a line in a column.
 
 TRL, "Dataset formats and types": standard rows have `prompt` as text, conversational ones as a list of {"role",
-"content"}; prompt-completion rows have `completion` in the same form; a trainer hands further columns on to reward
-functions. TRL fixes no column for tests. So ours is `task`: a task line as JSON text, which
-`strop_verify.core.task.Task.model_validate_json` reads in a reward function. It holds the whole task, metadata
-included.
+"content"}; prompt-completion rows have `completion` in the same form; a trainer passes further columns to reward
+functions. TRL defines no column for tests, so ours is `task`: a task line as JSON text, which
+`strop_verify.core.task.Task.model_validate_json` reads in a reward function. It holds the whole task, including
+metadata.
 
-Written are conversations, in prompt style `chat`, with a `completion` where the task has a reference.
+Rows are written as conversations, in prompt style `chat`, with a `completion` if the task has a reference.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
-"""Small worlds with tools, a state and a goal, made by rule: `tool-worlds`, as many as are asked for.
+"""Small generated worlds with tools, a state and a goal: the source `tool-worlds`, any number of tasks.
 
-A kind is a class (`world.World`) with rules of its own and a function that draws a state, what is asked, and calls that
-do it. The goal is what those calls change.
+Each kind is a class (`world.World`) with its own rules and a function that draws a state, a request, and calls that
+fulfil it. The goal is what those calls change.
 
-A task's reference are the calls of an expert, looks included; its goals are what the known plans change. Split: by id.
+A task's reference is the calls of an expert, including looks; its goals are what the known plans change. Split: by id.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,28 +19,28 @@ from strop_verify.core.task import Task
 NAME = "tool-worlds"
 DEFAULT_COUNT = 600
 MOST = 1_000_000
-"""Largest COUNT."""
+"""Maximum COUNT."""
 HELD_OUT = 0.2
 ACTS = 2, 7
-"""Calls that a plan needs at least and at most, looks apart."""
+"""Minimum and maximum calls of a plan, without looks."""
 WORLDS: Mapping[str, type[World]] = {
     kind.__name__.lower(): kind
     for room in (office, trade, places)
     for kind in vars(room).values()
     if isinstance(kind, type) and issubclass(kind, World) and kind is not World
 }
-"""Every kind by its name."""
+"""Every kind of world by its name."""
 _DRAWS = 500
 
 
 def load(rest: str = "") -> Iterator[Task]:
-    """The tasks of `COUNT[@SEED]`, made as they are asked for; "" is the default count. Raises UserError."""
+    """Generates the tasks of `COUNT[@SEED]` lazily; "" is the default count. Raises UserError."""
     count, seed = counted(NAME, rest, DEFAULT_COUNT, MOST)
     return generate(count, seed=seed)
 
 
 def generate(count: int, *, seed: int = 0) -> Iterator[Task]:
-    """Tasks with different statements, the kinds in turn; fewer begin the same way."""
+    """Tasks with different statements, the kinds in turn; a smaller count gives a prefix of the same sequence."""
     seen, kinds, index = set[str](), list(WORLDS), 0
     while len(seen) < count:
         task = task_of(kinds[index % len(kinds)], rng(NAME, seed, index))
@@ -51,7 +51,7 @@ def generate(count: int, *, seed: int = 0) -> Iterator[Task]:
 
 
 def task_of(name: str, r: Random) -> Task:
-    """A task of a kind."""
+    """A task of a kind; redraws until one can be solved."""
     for _ in range(_DRAWS):
         try:
             return _task(name, WORLDS[name], r)
@@ -61,7 +61,7 @@ def task_of(name: str, r: Random) -> Task:
 
 
 def _task(name: str, kind: type[World], r: Random) -> Task:
-    """Raises ValueError where the draw is none: a plan is refused, or too short or long."""
+    """A task from one draw. Raises ValueError if it fails: a plan is refused, too short or too long."""
     start, asked, looks, plans = kind.draw(r)
     need(plans, "nobody can do it")
     goals = []

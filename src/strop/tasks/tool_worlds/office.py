@@ -1,4 +1,4 @@
-"""Worlds of an office: meetings, claims, contacts, notes, bugs, rights and servers."""
+"""Office worlds: meetings, claims, contacts, notes, bugs, rights and servers."""
 
 import re
 from contextlib import suppress
@@ -125,7 +125,7 @@ class Contacts(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """Somebody who is there twice."""
+        """Somebody who has two entries."""
         codes, contacts = {"Ulm": "+49", "Graz": "+43", "Basel": "+41"}, Part()
         for last, first in zip(some(r, "surnames", 6), some(r, "people", 6), strict=True):
             phone = f"0{r.randint(100, 999)} {r.randint(1000, 9999)} {r.randint(10, 99)}"
@@ -164,7 +164,7 @@ class Notes(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """A change to be undone in one note, and a line for two."""
+        """A change to undo in one note, and a line to add to two."""
         notes, history, people = Part(), Part(), some(r, "people", 4)
         for note in some(r, "things", 3):
             texts = {str(n): " ".join(some(r, "things", 3)) for n in range(1, r.randint(4, 7))}
@@ -206,7 +206,7 @@ class Tracker(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """A bug to close with all in front of it."""
+        """A bug to close, with all bugs that block it."""
         names, topics, bugs, releases = some(r, "B", 9), some(r, "things", 9), Part(), ["1.4", "1.5", "2.0"]
         for bug in (order := r.sample(names, 9)):
             blocked = r.sample([*bugs], min(len(bugs), r.randint(0, 2)))
@@ -242,7 +242,7 @@ class Rights(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """A right that goes from one person to another."""
+        """A right to move from one person to another."""
         people, folders, names = some(r, "people", 6), some(r, "things", 3), some(r, "colours", 6)
         ways, groups = [(way, folder) for way in ("write", "read") for folder in folders], Part()
         for name, (way, folder) in zip(names, ways, strict=True):
@@ -285,7 +285,7 @@ class Servers(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """Two machines to bring to a version."""
+        """Two machines to upgrade to a version."""
         (upper, lower), version, names = some(r, "services", 2), r.randint(3, 9), some(r, "m", 5)
         of = dict(zip(r.sample(names, 5), [upper, upper, lower, lower, lower], strict=True))
         old = sorted(r.sample(names, 2), key=lambda name: (of[name] == upper, name))

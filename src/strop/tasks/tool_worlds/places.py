@@ -1,4 +1,4 @@
-"""Worlds of places and things in an order: roads, lanes, rooms, folders, playlists and ballots."""
+"""Worlds of places and ordered things: roads, lanes, rooms, folders, playlists and ballots."""
 
 from collections import Counter
 from itertools import pairwise
@@ -37,7 +37,7 @@ class Truck(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """A parcel to fetch and bring; the fewest calls are found by trying all."""
+        """A parcel to fetch and deliver; an exhaustive search finds the fewest calls."""
         towns, roads = some(r, "towns", 6), Part()
         for a, b in [*pairwise(towns), *(r.sample(towns, 2) for _ in range(2))]:
             length = r.randint(12, 40)
@@ -86,7 +86,7 @@ class Parking(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """A car with one or two behind it, which have to come back."""
+        """A car to move out, with one or two behind it that have to return."""
         cars = r.sample(some(r, "M", 8), 8)
         (lane, aside, other), place = some(r, "colours", 3), r.randint(1, 2)
         lanes = {lane: cars[:4], aside: cars[4:6], other: cars[6:]}
@@ -126,7 +126,7 @@ class Heating(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """A room to heat, with what is in the way."""
+        """A room to heat, with obstacles in the way."""
         names, rooms, full = some(r, "rooms", 5), Part(), r.random() < 0.6
         for name, mode in zip(
             names, [r.choice(["eco", "off"]), "on", "on", "on" if full else "eco", "off"], strict=True
@@ -166,7 +166,7 @@ class Files(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """The files of a year."""
+        """The files of one year, to collect in a new folder."""
         (new, *folders), year = some(r, "folders", 4), r.randint(2015, 2024)
         held: Part = {folder: {} for folder in sorted(folders)}
         for name in some(r, "things", 9):
@@ -198,7 +198,7 @@ class Playlists(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """Long songs out, one in at each end."""
+        """Long songs to remove, and one to add at each end."""
         titles, (name, other), most = some(r, "things", 9), some(r, "playlists", 2), r.randint(5, 7)
         songs = {f"{town} {titles.pop()}": {"minutes": r.randint(2, 9)} for town in some(r, "towns", 8)}
         (first, last, *inside), others = r.sample([*songs], 7), r.sample([*songs], 3)
@@ -240,7 +240,7 @@ class Ballots(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """A count of two rounds or more without a tie."""
+        """A count of at least two rounds without a tie."""
         names, plan = some(r, "people", 5), list[tuple[str, str]]()
         ballots = {name: {"order": r.sample(names, 5), "cast": r.randint(3, 30)} for name in some(r, "L", 8)}
         world = Ballots({"ballots": ballots, "struck": [], "elected": []})

@@ -1,4 +1,4 @@
-"""Worlds of trade: money, boxes, food, refunds, parcels, loans and seats."""
+"""Trade worlds: money, boxes, food, refunds, parcels, loans and seats."""
 
 from random import Random
 
@@ -29,7 +29,7 @@ class Bank(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """A payment for which money has to be changed."""
+        """A payment that needs a currency exchange first."""
         people, names = some(r, "people", 4), some(r, "A", 12)
         accounts, of = Part(), dict[tuple[str, str], str]()
         for owner, money in r.sample(
@@ -74,7 +74,7 @@ class Warehouse(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """An order from two shelves."""
+        """An order to pack from two shelves."""
         items, names, orders = some(r, "goods", 3), some(r, "S", 6), Part()
         pieces = {item: r.choice([6, 10, 12, 20]) for item in items}
         shelves: Part = {name: {"item": "", "boxes": 0, "loose": r.randint(1, 9)} for name in names}
@@ -115,7 +115,7 @@ class Kitchen(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """A dish for which something is missing."""
+        """A dish with a missing ingredient."""
         foods, dishes, portions = some(r, "foods", 6), some(r, "dishes", 3), r.randint(3, 9)
         pantry = {food: r.randrange(0, 900, 50) for food in foods}
         packs = {food: {"grams": r.choice([250, 400, 500, 1000]), "price": r.randint(1, 6)} for food in foods}
@@ -149,7 +149,7 @@ class Refunds(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """Some that are damaged, and some that are not."""
+        """Returned items, some damaged and some not."""
         people, items, orders = some(r, "people", 3), some(r, "goods", 4), Part()
         pairs = r.sample([(by, item) for by in people for item in items], 8)
         for order, (by, item) in zip(some(r, "N", 8), pairs, strict=True):
@@ -202,7 +202,7 @@ class Parcels(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """A town's parcels, some of them in the bag, with one that goes elsewhere."""
+        """A town's parcels, some already in the bag, with one that goes elsewhere."""
         towns, names, vans = some(r, "towns", 4), some(r, "P", 9), some(r, "V", 2)
         bags = {name: {"sealed": False, "van": ""} for name in some(r, "G", 3)}
         town, bag, other = towns[0], *r.sample([*bags], 2)
@@ -286,7 +286,7 @@ class Cinema(World):
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """Seats side by side, wherever in their row."""
+        """Adjacent seats anywhere in a row."""
         prices, count, (name, *others) = r.sample(range(6, 20), 4), r.randint(2, 3), some(r, "people", 5)
         rows = dict(zip("ABCD", prices, strict=True))
         taken = {f"{row}{n}": r.choice([*others, "", ""]) for row in rows for n in range(1, 8)}

@@ -1,7 +1,7 @@
-"""A world: a class whose public methods are tools on its state, and what goals say of a state.
+"""A world: a class whose public methods are tools that act on its state; and goals for that state.
 
-A state is plain data, dicts by name down to texts, numbers and lists. A goal has the values of some of its parts by
-path, None for one that is gone; all other parts have to be as they were at first, but those that are free.
+A state is plain data: nested dicts by name, with texts, numbers and lists as leaves. A goal maps paths of some parts to
+their values, None for a removed part; all other parts must be unchanged, except those that are free.
 """
 
 import inspect
@@ -18,32 +18,32 @@ import yaml
 from pydantic import ConfigDict, validate_call
 
 MOST_CALLS = 256
-"""Of an answer."""
+"""Maximum calls in an answer."""
 MAX_ANSWER = 1 << 16
-"""Characters of an answer."""
+"""Maximum characters of an answer."""
 WORDS: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("words.yaml").read_text(encoding="utf-8"))
 Part = dict[str, Any]
-"""Things of a state by name."""
+"""A part of a state: its things by name."""
 Call = tuple[str, Mapping[str, Any]]
-"""A tool and its arguments by name."""
+"""(name of a tool, its arguments by name)."""
 
 
 class Drawn(NamedTuple):
-    """A state to begin with, the words for what is asked (`words.yaml`), and calls that do it."""
+    """An initial state, the values for the request's wording (`words.yaml`), and calls that fulfil it."""
 
     state: dict[str, Any]
     asked: dict[str, Any]
     looks: str
-    """Parts that an expert looks at first."""
+    """Names of the parts that an expert looks at first."""
     plans: Sequence[Sequence[tuple[Any, ...]]]
-    """Each (tool, argument, ...) in order. The first is an expert's; what others lead to is right as well."""
+    """Plans of (tool, argument, ...) steps. The first is the expert's; the results of the others are right as well."""
 
 
 class World:
-    """The base of all. A tool that is refused raises ValueError and changes nothing."""
+    """The base class of all worlds. A refused tool call raises ValueError and changes nothing."""
 
     free: ClassVar[Sequence[str]] = ()
-    """Patterns of paths that no goal speaks of."""
+    """Patterns of paths that goals ignore."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
         self.state: dict[str, Any] = json.loads(json.dumps(state))
@@ -69,11 +69,11 @@ class World:
 
     @staticmethod
     def draw(r: Random) -> Drawn:
-        """An instance. Raises ValueError where this draw gives none."""
+        """Draws an instance. Raises ValueError if this draw gives none."""
         raise NotImplementedError
 
     def _of(self, part: str, name: str) -> Any:
-        """What has that name in a part; of a list, the name. Raises ValueError."""
+        """The thing of that name in a part; for a list, the name itself. Raises ValueError."""
         held = self.state[part]
         need(
             name in held, f"there is no {name!r:.40} among the {part}; there are {', '.join(held) or 'none'}"
@@ -82,13 +82,13 @@ class World:
 
 
 def need(held: object, why: str) -> None:
-    """Raises ValueError where something does not hold."""
+    """Raises ValueError if a condition does not hold."""
     if not held:
         raise ValueError(why)
 
 
 def put(one: Any, /, **values: Any) -> str:
-    """Sets values of a thing, and says them."""
+    """Sets values of a thing, and returns them as text."""
     one |= values
     return _shown(values)
 
@@ -101,7 +101,7 @@ def those(things: Part, /, **values: Any) -> Part:
 
 
 def some(r: Random, what: str, count: int) -> list[str]:
-    """Different words of a list of `words.yaml`; of a letter, different numbers behind it, in order."""
+    """Distinct words from a list in `words.yaml`; for a letter, distinct numbers after it, in order."""
     if len(what) == 1:
         return [f"{what}{number}" for number in sorted(r.sample(range(100, 999), count))]
     return r.sample(WORDS[what], count)
@@ -120,7 +120,7 @@ def _shown(value: Any) -> str:
 
 
 def use(world: World, call: Call) -> str:
-    """Calls a tool. Raises ValueError where there is none, for its arguments, and where the world refuses."""
+    """Calls a tool. Raises ValueError if it does not exist, its arguments are wrong, or the world refuses."""
     kind: Any = type(world)
     return _tool(kind, call[0])(world, **call[1])
 
@@ -134,7 +134,7 @@ def _tool(kind: Any, name: str) -> Callable[..., str]:
 
 
 def replayed(world: World, calls: Iterable[Call]) -> Iterator[Call]:
-    """Makes the calls in turn, and yields those that change the state."""
+    """Makes the calls in turn, and yields those that changed the state."""
     for call in calls:
         before = json.dumps(world.state)
         with suppress(ValueError):
@@ -150,7 +150,7 @@ def named(kind: type[World], step: tuple[Any, ...]) -> Call:
 
 
 def write_call(call: Call) -> str:
-    """A line of an answer."""
+    """The line of an answer that makes a call."""
     return json.dumps({"name": call[0], "arguments": call[1]})
 
 
@@ -170,14 +170,14 @@ def read_calls(answer: str) -> list[Call]:
 
 
 def parts(state: Any, path: str = "") -> dict[str, Any]:
-    """Its texts, numbers, lists and empty dicts by path."""
+    """The texts, numbers, lists and empty dicts of a state by path."""
     if not (isinstance(state, dict) and state):
         return {path: state}
     return {key: value for name, one in state.items() for key, value in parts(one, f"{path}/{name}").items()}
 
 
 def changes(before: Any, after: Any, free: Sequence[str] = ()) -> dict[str, Any]:
-    """The parts that are different after, by path, as they are then; None for one that is gone."""
+    """The parts that changed, by path, with their new values; None for a removed one."""
     old, new = parts(before), parts(after)
     return {
         path: new.get(path)

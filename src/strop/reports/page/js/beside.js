@@ -1,10 +1,10 @@
-// Strop.beside(sides, details): two rollouts beside each other: results, the difference of their answers, their tests.
-// A side is {run, name: the run's, row}; a detail is null where the page does not hold it.
+// Strop.beside(sides, details): two rollouts side by side: results, the difference between their answers, their tests.
+// A side is {run, name: the run's, row}; a detail is null if the page does not hold it.
 "use strict";
 (() => {
   const { el, format } = Strop;
   const CONTEXT = 3; // equal lines kept around a change
-  const FOLD = 4; // fewer equal lines than that are not folded
+  const FOLD = 4; // fewer equal lines than this are not folded
 
   Strop.beside = (sides, details) => {
     const answers = details.map((detail, at) => detail?.answer ?? sides[at].row.text ?? "");
@@ -25,7 +25,7 @@
     ];
   };
 
-  // One line a fact, one column a side; scores by name, with the difference.
+  // One line per fact, one column per side; scores by name, with the difference.
   function results(sides, details) {
     const rows = sides.map(({ row }) => row);
     const [one, other] = rows;
@@ -86,16 +86,16 @@
         el("div", null, el("h3", null, names[at]), Strop.code(text, details[at]?.colours, names[at])),
       );
       return [
-        el("p", { class: "muted" }, "Too different to be compared line by line: both as they are."),
+        el("p", { class: "muted" }, "Too different to compare line by line; both are shown unchanged."),
         el("div", { class: "both" }, plain),
       ];
     }
-    const text = `${format.count(found.removed)} ${found.removed === 1 ? "line goes" : "lines go"}, ${format.count(found.added)} ${found.added === 1 ? "comes" : "come"}.`;
+    const text = `${format.count(found.removed)} ${found.removed === 1 ? "line removed" : "lines removed"}, ${format.count(found.added)} ${found.added === 1 ? "line added" : "lines added"}.`;
     return [
       el("p", { class: "muted" }, text),
       el(
         "div",
-        { class: "diff", role: "region", tabindex: 0, "aria-label": "difference of the answers" },
+        { class: "diff", role: "region", tabindex: 0, "aria-label": "difference between the answers" },
         head(names),
         body(found.rows),
       ),
@@ -166,7 +166,7 @@
       (detail) => new Map((detail?.verdict?.tests ?? []).map((test) => [test.id, test])),
     );
     const ids = [...new Set([...left.keys(), ...right.keys()])];
-    if (ids.length === 0) return el("p", { class: "muted" }, "No test ran on either.");
+    if (ids.length === 0) return el("p", { class: "muted" }, "No test ran on either answer.");
     const differ = (id) => left.get(id)?.outcome !== right.get(id)?.outcome;
     ids.sort((one, other) => differ(other) - differ(one));
     const side = (test) =>
@@ -181,7 +181,7 @@
       differ(id) ? "differs" : "",
     ]);
     return Strop.fold(
-      `${count} of ${ids.length} tests end differently`,
+      `${count} of ${ids.length} tests have different outcomes`,
       count > 0,
       Strop.table("tests of both", [["Test"], ["Left"], ["Right"], [""]], rows),
     );

@@ -1,9 +1,9 @@
-// What the charts show: out of specs (reports/charts.py) and metrics the rows of each chart, with its title and its table.
+// What the charts show: turns specs (reports/page/charts.py) and metrics into each chart's rows, title and table.
 "use strict";
 (() => {
   const DASHES = [[1, 0], [5, 3], [1.5, 2.5], [7, 2, 1.5, 2]];
   const RUN_COLOURS = 6;
-  const DRAWN = 900; // points of a chart; of longer series every n-th point is drawn
+  const DRAWN = 900; // maximum points of a chart; in longer series every n-th point is drawn
 
   // settings: {window: points of the rolling mean, axis: "step" or "time", hidden: Set of run ids}
   // -> [{key, section, title, description, spec, rows, legend: [{label, colour, dash}], note, table()}], those with data only
@@ -22,17 +22,17 @@
 
   Strop.runColour = (index) => `var(--run-${index % RUN_COLOURS})`;
 
-  // A run's name, else its folder's.
+  // A run's name, else that of its folder.
   Strop.runLabel = (run) => run.name || String(run.folder ?? "").split("/").filter(Boolean).at(-1) || run.id;
 
-  // Mean of the last `window` values at each place, fewer at the start.
+  // Mean of the last `window` values at each position, of fewer at the start.
   Strop.rolling = (values, window) =>
     values.map((_, at) => {
       const last = values.slice(Math.max(0, at - window + 1), at + 1);
       return last.reduce((sum, value) => sum + value, 0) / last.length;
     });
 
-  // Seconds of training at the end of each step: Map of step -> seconds. A step that is left out took as long as the next.
+  // Seconds of training at the end of each step: Map of step -> seconds. A left-out step counts as long as the next one.
   Strop.clock = (run) => {
     const at = new Map([[0, 0]]);
     let [passed, before] = [0, 0];
@@ -67,7 +67,7 @@
     };
   }
 
-  // Names below a metric, of all runs, in the order in which they come.
+  // Names below a metric, over all runs, in order of appearance.
   const namesOf = (shown, group) => [
     ...new Set(shown.flatMap(({ run }) => (run.metrics ?? []).flatMap((line) => Object.keys(line[group] ?? {})))),
   ];
@@ -84,13 +84,13 @@
     }));
   }
 
-  // Runs of one recipe whose seeds differ and nothing else, by their places among `shown`.
+  // Runs that differ only in the seed, by their positions in `shown`.
   function ofSeeds(shown) {
     const same = ({ run }) => JSON.stringify(Object.entries(run.settings ?? {}).filter(([key]) => key !== "seed" && !key.startsWith("run.")).sort());
     return [...Map.groupBy(shown.keys(), (at) => same(shown[at])).values()].filter((places) => places.length > 1);
   }
 
-  // One line per run and, of the seeds of one recipe, their mean at the steps that all have.
+  // One line per run and, for seeds of one recipe, their mean at the steps that all of them have.
   function withMeans(lines, shown, window) {
     const means = ofSeeds(shown).map((places) => {
       const steps = [...Map.groupBy(places.flatMap((at) => lines[at]), ({ step }) => step)].filter(([, points]) => points.length === places.length);
@@ -159,7 +159,7 @@
       .filter(({ lines }) => lines.some((some) => some.length > 1));
   }
 
-  // Bars of one run: its steps, or so many steps together that the bars can be seen.
+  // Bars of one run: its steps, or means of several steps if single bars would be too narrow.
   function parts(meta, shown, axis) {
     const names = [...meta.value, meta.over];
     const looks = names.map((name, index) => ({
@@ -206,7 +206,7 @@
       title: filled(meta.title, name),
       description: filled(meta.description, name),
       spec: placed(spec, axis, flat, `${filled(meta.title, name)}. ${filled(meta.description, name)}`),
-      frame: `${axis.label} ${flat}`, // what the data alone cannot change
+      frame: `${axis.label} ${flat}`, // does not change with the data
       rows: drawn,
       legend,
       note: every > 1 ? `every ${every}th point is drawn` : note,
@@ -215,7 +215,7 @@
     };
   }
 
-  // A spec with its axes: what is zero throughout lies on the floor of its chart.
+  // A spec with its axes: a series of zeros lies on the bottom of its chart.
   function placed(spec, axis, flat, description) {
     const copy = { ...structuredClone(spec), description };
     for (const { encoding } of copy.layer) {
@@ -226,7 +226,7 @@
     return copy;
   }
 
-  // {head, rows}: the numbers behind a chart; null where a line has none.
+  // {head, rows}: the numbers behind a chart; null if a line has none.
   function tableOf(kind, lines) {
     if (kind === "evaluation") {
       const rows = lines.flat().map((row) => [row.step, row.run, row.label, row.value, row.from, row.to]);

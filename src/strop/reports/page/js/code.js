@@ -1,4 +1,4 @@
-// Texts of many lines: code with line numbers and colours, outputs of compilers, and what folds.
+// Multi-line texts: code with line numbers and colours, compiler output, and foldable sections.
 "use strict";
 (() => {
   const MOST_LINES = 1_500; // drawn at once; more on demand
@@ -29,9 +29,9 @@
   Strop.pieces = (parts) =>
     parts.map(([kind, text]) => (kind ? Strop.el("span", { class: `syn-${kind}` }, text) : text));
 
-  // Code with line numbers, which are not copied, and a button that copies it as it is.
+  // Code with line numbers, which are not copied, and a button that copies the code unchanged.
   Strop.code = (text, runs, label) => {
-    if (text.trim() === "") return Strop.el("p", { class: "muted" }, "Nothing: no code was found in what was sampled.");
+    if (text.trim() === "") return Strop.el("p", { class: "muted" }, "No code was found in the sampled text.");
     const lines = Strop.coloured(text, runs);
     const body = Strop.el("pre", { class: "code", tabindex: 0, role: "region", "aria-label": label });
     drawn(body, lines.length, (index) =>
@@ -44,7 +44,7 @@
     return Strop.el("div", { class: "code-box" }, copier(text), body);
   };
 
-  // Appends what `node` gives for each index below `count`: the first ones at once and the rest when a person asks for it.
+  // Appends `node(index)` for each index below `count`: the first ones at once, the rest on demand.
   function drawn(host, count, node, most = MOST_LINES, from = 0) {
     const to = Math.min(count, from + most);
     const batch = document.createDocumentFragment();
@@ -55,7 +55,7 @@
       button.remove();
       drawn(host, count, node, most, to);
     };
-    const text = `Show more: ${Strop.format.count(count - to)} are left`;
+    const text = `Show more (${Strop.format.count(count - to)} left)`;
     const button = Strop.el("button", { type: "button", class: "more no-print", on: { click: more } }, text);
     host.append(button);
   }
@@ -65,7 +65,7 @@
     const label = Strop.printable(text) !== text ? "Copy (has hidden characters)" : "Copy";
     const button = Strop.el("button", { type: "button", class: "copy no-print", on: { click: () => copy() } }, label);
     const copy = async () => {
-      button.textContent = (await copied(text)) ? "Copied" : "Not allowed here: select and copy";
+      button.textContent = (await copied(text)) ? "Copied" : "Copying is not allowed here: select and copy";
       setTimeout(() => (button.textContent = label), 2000);
     };
     return button;
@@ -85,7 +85,7 @@
     }
   }
 
-  // Plain output of a program. Lines in which a compiler says error or warning stand out.
+  // Plain output of a program. Lines with a compiler's errors or warnings are highlighted.
   Strop.output = (text, label) => {
     const lines = text.replace(/\n+$/, "").split("\n");
     const body = Strop.el("pre", { class: "output", tabindex: 0, role: "region", "aria-label": label });
@@ -96,7 +96,7 @@
     return body;
   };
 
-  // What folds; its head says what is inside.
+  // A foldable section; its head names its content.
   Strop.fold = (head, open, ...children) =>
     Strop.el("details", { open, class: "fold" }, Strop.el("summary", null, head), children);
 
@@ -110,7 +110,7 @@
     );
   };
 
-  // Names and values in two columns; a null value leaves its name out.
+  // Names and values in two columns; names with a null value are left out.
   Strop.facts = (pairs) =>
     Strop.el(
       "dl",

@@ -1,11 +1,11 @@
-// View "compare": two rollouts beside each other, chosen among all of one task's: two checkpoints, two steps, two runs, or
-// two of one group. Address: task, run, left, right; each side is a row's id, or RUN:ID for a row of another run.
+// View "compare": two rollouts of one task side by side: from two checkpoints, two steps, two runs, or the same group.
+// Address: task, run, left, right; each side is a row's id, or RUN:ID for a row of another run.
 "use strict";
 (() => {
   const { el } = Strop;
 
-  const LOOKED_AT = 1_000; // rollouts, to find tasks that can be compared
-  const MOST_PLACES = 5; // named; more are counted
+  const LOOKED_AT = 1_000; // rollouts to search for tasks that can be compared
+  const MOST_PLACES = 5; // places to name; more are only counted
 
   const key = (run, row) => `${run.id}:${row.id}`;
 
@@ -39,7 +39,7 @@
       .filter(([side, one]) => params[side] && !named(one, params, side))
       .map(([side]) => params[side]);
     if (gone.length)
-      host.append(el("p", { class: "warning" }, `Not in this page, another one is shown: ${gone.join(", ")}.`));
+      host.append(el("p", { class: "warning" }, `Not in this page, so another one is shown: ${gone.join(", ")}.`));
     keys(all, left, right, go, task);
     const details = await Promise.all([left, right].map(({ run, row }) => Strop.source.detail(run.id, row.id)));
     if (host.isConnected) host.append(...Strop.beside([left, right], details));
@@ -47,7 +47,7 @@
 
   const named = (one, params, side) => one.key === params[side] || one.key === `${params.run}:${params[side]}`;
 
-  // What the address asks for, else the first evaluation's first answer against the last one's, else first and last row.
+  // The sides in the address, else the first answers of the first and the last evaluation, else the first and last row.
   function sides(all, params) {
     const at = (side) => all.find((one) => named(one, params, side));
     const evaluated = all.filter(({ row }) => row.kind === "evaluation");
@@ -63,7 +63,7 @@
     return [first, others.at(-1) ?? all.findLast((one) => one !== first)];
   }
 
-  // Without a task: those of which the page holds several rollouts, the ones seen at most places first.
+  // Without a task: lists tasks with several rollouts in the page, those seen at most places first.
   async function tasks(id) {
     const run = (await Strop.source.page()).runs.find((one) => one.id === id) ?? {};
     const { rows } = await Strop.source.search(id, {}, LOOKED_AT);
@@ -80,7 +80,7 @@
     const table = Strop.table("tasks", [["Task"], ["Rollouts", true], ["Seen at"]], lines);
     return Strop.section(
       "Tasks of this run",
-      lines.length ? table : el("p", { class: "muted" }, "None has two rollouts here."),
+      lines.length ? table : el("p", { class: "muted" }, "No task has two rollouts here."),
     );
   }
 

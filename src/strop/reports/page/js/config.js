@@ -1,4 +1,4 @@
-// The configuration: settings in which runs differ, the resolved recipe of one run, and the versions behind it.
+// The configuration: settings that differ between runs, the resolved recipe of one run, and its code versions.
 "use strict";
 (() => {
   const el = Strop.el;
@@ -38,16 +38,16 @@
 
   const text = (value) => (typeof value === "string" && value !== "" ? value : JSON.stringify(value));
 
-  // One row per setting, one column per run; rows whose values differ are marked, and alone unless `every`.
+  // One row per setting, one column per run; rows whose values differ are marked; other rows only appear with `every`.
   function table(runs, sides, { every, id }) {
     const keys = [...new Set(sides.flatMap((side) => Object.keys(side)))];
     const rows = keys
       .map((key) => ({ key, values: sides.map((side) => Strop.get(side, key)) }))
       .map((row) => ({ ...row, differs: new Set(row.values.map((value) => JSON.stringify(value) ?? "missing")).size > 1 }))
       .filter((row) => every || row.differs);
-    if (!rows.length) return el("p", { class: "muted" }, keys.length ? "No setting differs." : "There is nothing to show.");
+    if (!rows.length) return el("p", { class: "muted" }, keys.length ? "No setting differs." : "No settings to show.");
     const cell = (value) =>
-      value === undefined ? el("td", { class: "o-missing muted" }, "not there") : el("td", { class: "mono" }, text(value));
+      value === undefined ? el("td", { class: "o-missing muted" }, "not set") : el("td", { class: "mono" }, text(value));
     const name = (run, index) => el("th", { scope: "col", class: run.id === id && runs.length > 1 ? "is-here" : null }, Strop.runName(run, index));
     return el(
       "div",
@@ -106,7 +106,7 @@
       await navigator.clipboard.writeText(String(yaml));
       button.replaceChildren("Copied");
     } catch {
-      button.replaceChildren("Not allowed here: mark the text instead");
+      button.replaceChildren("Copying is not allowed here: select the text instead");
     }
   }
 })();

@@ -1,13 +1,13 @@
-// Draws the charts: their controls, one figure a chart, redrawn in place when a control or the data changes.
+// Draws the charts: their controls, one figure per chart, redrawn in place when a control or the data changes.
 "use strict";
 (() => {
   const el = Strop.el;
-  const ROWS = 1000; // of a table below a chart
-  const LOADING = "The chart library is loading; the first time on a machine it is put together, which takes some seconds.";
+  const ROWS = 1000; // maximum rows of the table below a chart
+  const LOADING = "The chart library is loading; the first time on a machine it has to be built, which takes a few seconds.";
   const settings = { window: 5, axis: "step", hidden: new Set() };
   const alive = new Set(); // figures whose charts hold listeners
 
-  // The curves of all runs of a page in `host`: {update(page)} draws them and redraws them.
+  // The curves of all runs of a page in `host`: `update(page)` of the result draws and redraws them.
   Strop.curves = (host) => {
     for (const figure of alive) if (!figure.node.isConnected) drop(figure);
     const figures = new Map();
@@ -78,7 +78,7 @@
       Strop.svg("line", { x1: 1, x2: 21, y1: 5, y2: 5, stroke: colour, "stroke-width": 2.5, "stroke-dasharray": dash?.join(" ") }),
     );
 
-  // Draws one chart after the other; a later call takes over from an earlier one.
+  // Draws the charts one by one; a later call takes over from an earlier one.
   async function draw(state) {
     const turn = (state.turn += 1);
     delete state.body.dataset.drawn;
@@ -95,10 +95,10 @@
     if (turn === state.turn) state.body.dataset.drawn = String(charts.length);
   }
 
-  // Lets the browser paint and take keys.
+  // Lets the browser paint and handle keys.
   const pause = () => new Promise((done) => setTimeout(done));
 
-  // A figure for every chart, in order, section by section; those that stay are not touched.
+  // A figure for every chart, in order, section by section; unchanged figures are not touched.
   function arrange({ figures, body }, charts) {
     const keys = new Set(charts.map((chart) => chart.key));
     for (const [key, figure] of figures) {
@@ -114,7 +114,7 @@
       const grid = body.children[at].querySelector(".o-grid");
       keep(grid, charts.filter((chart) => chart.section === name).map((chart) => figures.get(chart.key).node));
     }
-    if (!charts.length) body.replaceChildren(el("p", { class: "muted" }, "No step is over yet: there are no curves."));
+    if (!charts.length) body.replaceChildren(el("p", { class: "muted" }, "No step is finished yet, so there are no curves."));
   }
 
   function sectionOf(body, name) {
@@ -122,7 +122,7 @@
     return there ?? el("section", { "data-section": name }, el("h3", {}, name), el("div", { class: "o-grid" }));
   }
 
-  // Makes `nodes` the children of a parent and moves only those that stand elsewhere.
+  // Makes `nodes` the children of a parent, moving only those in a different place.
   function keep(parent, nodes) {
     nodes.forEach((node, at) => {
       if (parent.children[at] !== node) parent.insertBefore(node, parent.children[at] ?? null);
@@ -181,7 +181,7 @@
     alive.delete(figure);
   }
 
-  // The table below a chart, made when it is opened.
+  // The table below a chart, created when it is opened.
   function fill({ fold, numbers, chart }) {
     if (!fold.open || !chart) return;
     const { head, rows } = chart.table();
@@ -208,7 +208,7 @@
   let bubble = null;
   document.addEventListener("strop:view", () => bubble && (bubble.hidden = true));
 
-  // Vega's tooltip, of text nodes.
+  // Vega's tooltip, made of text nodes.
   function tip(handler, event, item, value) {
     bubble ??= document.body.appendChild(el("div", { class: "o-tip", role: "tooltip", hidden: true }));
     bubble.hidden = !value || typeof value !== "object";

@@ -7,19 +7,19 @@
 //   removed, added   lines that only one side has
 //
 // The shortest edit script after E. W. Myers, "An O(ND) difference algorithm and its variations" (1986), with one
-// deviation: it gives up after so many edits, so that time and memory are bounded whatever the texts are. Line ends count
-// only between lines: a text and the same with a newline behind it have the same lines.
+// deviation: it gives up after MOST_EDITS edits, so that time and memory are bounded for any texts. A newline at the end
+// of a text makes no difference.
 "use strict";
 (() => {
   const MOST_LINES = 10_000;
   const MOST_CHARACTERS = 1_000_000;
-  const MOST_EDITS = 2_000; // 16 MB of trail at most
-  const MOST_WORDS = 400; // in a line: beyond it the line is changed as a whole
+  const MOST_EDITS = 2_000; // needs at most 16 MB for the trail
+  const MOST_WORDS = 400; // per line; longer lines change as a whole
   const MOST_WORD_EDITS = 120;
-  const MOST_MARKED_PAIRS = 400; // pairs of lines that are looked at word by word
+  const MOST_MARKED_PAIRS = 400; // pairs of lines to compare word by word
   const LIKE = 0.34; // share of a line that must be common, else words are not marked
 
-  // The numbers of equal texts are equal.
+  // Numbers the texts; equal texts get equal numbers.
   const numbered = (lists) => {
     const known = new Map();
     return lists.map((list) =>
@@ -53,7 +53,7 @@
     return null;
   };
 
-  // The way back from the end of both; trail[d] is what round d started from, its index 0 being diagonal -d - 1.
+  // Traces the path back from the end of both; trail[d] is the start of round d, and its index 0 is diagonal -d - 1.
   const walked = (trail, rounds, endX, endY) => {
     const found = [];
     let x = endX;
@@ -74,7 +74,7 @@
     return found.reverse();
   };
 
-  // Indexes of what also occurs in the other list: only these can be common, so the search need not see the rest.
+  // Indexes of the entries that also occur in the other list: only these can be common, so the search skips the rest.
   const shared = (list, other) => {
     const there = new Set(other);
     const found = [];
@@ -82,7 +82,7 @@
     return found;
   };
 
-  // Edits of two lists of texts, as of `edits`; null when more than `limit` lines with a twin would have to go.
+  // Edits of two lists of texts, like `edits`; null if more than `limit` lines with a twin would have to be removed.
   const compared = (left, right, limit) => {
     const [a, b] = numbered([left, right]);
     const [inA, inB] = [shared(a, b), shared(b, a)];
@@ -109,7 +109,7 @@
     else parts.push([text, marked]);
   };
 
-  // The parts of two lines of which one became the other; marked is what the other does not have.
+  // The parts of two lines, one changed into the other; marked parts are missing in the other.
   const marked = (left, right) => {
     const whole = [[[left, false]], [[right, false]]];
     if (Math.max(left.length, right.length) > 8 * MOST_WORDS) return whole;
@@ -135,7 +135,7 @@
 
   const plain = (texts, index) => ({ number: index + 1, parts: [[texts[index], false]] });
 
-  // Rows of one run of edits without a common line: in order, what went beside what came.
+  // Rows for consecutive edits without a common line: removed lines next to added ones, in order.
   const paired = (a, b, gone, came, budget) => {
     const rows = [];
     for (let n = 0; n < Math.max(gone.length, came.length); n += 1) {

@@ -1,5 +1,5 @@
-// The namespace, and the only ways by which this page makes nodes and texts. What a model wrote becomes text nodes,
-// never markup, and every text passes `printable`.
+// The namespace, and the only functions by which this page makes nodes and texts. Model output becomes text nodes, never
+// markup, and every text goes through `printable`.
 "use strict";
 window.Strop = {};
 (() => {
@@ -7,7 +7,7 @@ window.Strop = {};
   const MARKS =
     /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u115f\u1160\u180b-\u180d\u3164\uffa0]/gu;
 
-  // The text with what cannot be seen made visible: control characters, direction overrides, joiners, lone surrogates.
+  // The text with invisible characters made visible: control characters, direction overrides, joiners, lone surrogates.
   Strop.printable = (text) => String(text).replace(MARKS, mark);
 
   function mark(character) {
@@ -57,7 +57,7 @@ window.Strop = {};
     }
   }
 
-  // The value under a key that data may have chosen, such as a task's id: never what objects inherit.
+  // The value under a key that may come from data, such as a task's id; never an inherited property.
   Strop.get = (object, key) => (object && Object.hasOwn(object, key) ? object[key] : undefined);
 
   const SIGNS = {
@@ -72,7 +72,7 @@ window.Strop = {};
   };
   Strop.outcomes = Object.keys(SIGNS);
 
-  // An outcome, told by a sign and a word as well as by its colour; `short` leaves the word to readers' tools.
+  // An outcome, shown by a sign and a word as well as by colour; with `short` only screen readers get the word.
   Strop.outcome = (name, short = false) => {
     const known = Object.hasOwn(SIGNS, name ?? "");
     const text = known ? name : (name ?? "no verdict") || "no verdict";
@@ -84,7 +84,7 @@ window.Strop = {};
     );
   };
 
-  // A share in 0..1 as a small bar beside its number. null: a dash.
+  // A share in 0..1 as a small bar next to its number; null becomes a dash.
   Strop.bar = (share, text, kind = "") => {
     const known = Number.isFinite(share);
     const width = known ? Math.max(0, Math.min(1, share)) * 100 : 0;
@@ -98,7 +98,7 @@ window.Strop = {};
   const DASH = "–";
   const finite = (value, write) => (typeof value === "number" && Number.isFinite(value) ? write(value) : DASH);
 
-  // Numbers for people. Everything that is not a finite number is a dash.
+  // Numbers in human-readable form. Anything but a finite number becomes a dash.
   Strop.format = {
     number: (value, digits = 3) =>
       finite(value, (x) => (x !== 0 && Math.abs(x) < 10 ** -digits ? x.toExponential(1) : trimmed(x, digits))),

@@ -1,11 +1,11 @@
-// The filters of the rollouts view: a form, and the filters as parameters of the address.
+// The filters of the rollouts view: a form, and the matching parameters of the address.
 "use strict";
 (() => {
   const el = Strop.el;
   const NAMES = ["text", "flag", "outcome", "task", "min", "max", "from", "to", "kind", "sort"];
   const SORTS = [["", "newest"], ["best", "highest reward"], ["worst", "lowest reward"], ["longest", "longest"], ["shortest", "shortest"], ["flagged", "flagged"]];
 
-  // The filters among an address's parameters, or null when it asks for none. The evaluation alone is a place to browse.
+  // The filters among an address's parameters, null if there are none. An evaluation alone is a place, not a filter.
   function among(params) {
     const found = Object.fromEntries(NAMES.filter((name) => params[name]).map((name) => [name, params[name]]));
     if (!Object.keys(found).length) return null;
@@ -16,7 +16,7 @@
   const field = (label, control, kind = "") => el("label", { class: `field ${kind}` }, el("span", {}, label), control);
 
   // The form: {node, clear, focus, renew(run)}. `changed(parameters)` is called when the filters change, with empty texts
-  // for what is not set; `left` when Enter or the arrow down leaves a field for what was found.
+  // for unset ones; `left` when Enter or arrow down moves from a field to the results.
   function form(params, run, changed, left) {
     let waiting = 0;
     const say = () => {
@@ -72,23 +72,23 @@
     return fields;
   }
 
-  // Chooses a value, also one that an address brought and the list lacks.
+  // Selects a value, even one from an address that the list lacks.
   function choose(select, value = "") {
     if (![...select.options].some((one) => one.value === value)) select.append(option(value));
     select.value = value;
   }
 
-  // The choices that come from the run's data, which may grow.
+  // Choices from the run's data, which may grow.
   function renew({ where, flag }, run) {
     const flags = (run.flags ?? []).map((name) => option(name));
     const evaluations = run.evaluations.map(({ file, label }) => option(`e:${file}`, label || file));
     const places = [option("", "everything"), option("train", "training"), option("evaluation", "evaluations")];
-    refill(flag, [option("", "any"), option("*", "some flag"), ...flags]);
+    refill(flag, [option("", "any"), option("*", "any flag"), ...flags]);
     refill(where, [...places, ...evaluations]);
   }
 
   function refill(select, options) {
-    if (document.activeElement === select || options.length === select.options.length) return; // it may be unfolded
+    if (document.activeElement === select || options.length === select.options.length) return; // it may be open
     const { value } = select;
     select.replaceChildren(...options);
     choose(select, value);

@@ -5,7 +5,7 @@
   const { el, svg, format } = Strop;
   const [WIDEST, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [720, 170, 40, 24, 12, 26];
 
-  // The run of the address comes first.
+  // The run in the address comes first.
   Strop.history = async (task, first) => {
     const { runs } = await Strop.source.page();
     const there = runs.filter((run) => run.id === first || Strop.get(run.tasks, task) !== undefined);
@@ -17,7 +17,7 @@
     return found.filter(({ groups, rows }) => groups.length + rows.length > 0);
   };
 
-  // Rows as time went: by step, an evaluation behind the groups of its step; those of one step as they came.
+  // Rows in chronological order: by step, an evaluation after the groups of its step; within a step as given.
   Strop.inOrder = (rows, run) => {
     const evaluations = new Map(
       (run.evaluations ?? []).map((evaluation, at) => [evaluation.file, { ...evaluation, at }]),
@@ -33,7 +33,7 @@
 
   const rate = (passed, scored) => (scored > 0 ? passed / scored : null);
 
-  // Pass rate (filled points) and mean reward (open points) of the task's groups, with lines through the steps' means.
+  // Pass rate (filled points) and mean reward (open points) of the task's groups, with lines through the means per step.
   Strop.historyChart = (history) => {
     const points = history.map(({ groups }) =>
       groups.map(([step, , , , scored, passed, mean]) => ({ step, pass: rate(passed, scored), mean })),

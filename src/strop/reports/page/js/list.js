@@ -1,4 +1,4 @@
-// Lists of rollouts: rows of a table that one can walk through by keys, and cards of groups side by side.
+// Lists of rollouts: table rows for keyboard navigation, and cards of groups side by side.
 "use strict";
 (() => {
   const el = Strop.el;
@@ -9,7 +9,7 @@
 
   const full = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 
-  // How many lines at the start are the same in every answer: of a function to complete, its signature.
+  // Number of first lines that are the same in every answer, such as the signature of a function to complete.
   function sharedLines(group) {
     const lines = group.map((row) => full(row.text));
     let count = 0;
@@ -17,7 +17,7 @@
     return group.length > 1 ? count : 0;
   }
 
-  // The answer at a glance: its lines one behind the other, without blank ones and, if more follow, without `shared` ones.
+  // The answer at a glance: its lines joined into one, without blank lines and, if others follow, without `shared` ones.
   function glance(text, shared) {
     const lines = full(text);
     const skipped = Math.min(shared, Math.max(0, lines.length - 1));
@@ -27,14 +27,14 @@
 
   const COMMENT = /^(\/\/|\/\*|\*|--|#($|[ !]))/;
 
-  // Where a glance at a lone answer begins: at the line that was searched for, else behind the comments at its start.
+  // Where the glance at a single answer begins: at the line that was searched for, else after its initial comments.
   function begin(text, sought) {
     const lines = full(text);
     const found = sought ? lines.findIndex((line) => line.toLowerCase().includes(sought.toLowerCase())) : -1;
     return found >= 0 ? found : Math.max(0, lines.findIndex((line) => !COMMENT.test(line)));
   }
 
-  // `like`: the index of an earlier rollout whose answer begins the same.
+  // `like`: the index of an earlier rollout whose answer begins the same way.
   function answer(row, shared = 0, like = null) {
     const empty = !row.text.trim();
     const kind = empty ? "muted" : like === null ? "mono" : "mono again";
@@ -71,7 +71,7 @@
   const head = (...titles) =>
     el("thead", {}, el("tr", {}, titles.map(([title, kind]) => el("th", { scope: "col", class: kind }, title))));
 
-  // One group: what was asked, how it went, its rollouts. `summary` is [n, scored, passed, mean reward, signal].
+  // One group: its task, its result, its rollouts. `summary` is [n, scored, passed, mean reward, signal].
   function card(group, { title, label, summary, task }) {
     const shared = sharedLines(group);
     const first = new Map();
@@ -97,7 +97,7 @@
     );
   }
 
-  // A group in a line. Of an evaluation's rollouts the greedy ones do not count among the sampled.
+  // A group in one line. In an evaluation, greedy rollouts do not count among the sampled ones.
   function facts(all, summary) {
     const sampled = all.filter((row) => !row.greedy);
     const group = sampled.length ? sampled : all;
@@ -123,7 +123,7 @@
   const place = (row) =>
     row.kind === "train" ? `step ${row.step} · ${row.group}.${row.index}` : `${row.evaluation} · ${row.greedy ? "greedy" : row.index}`;
 
-  // A flat list, of what a search found.
+  // A flat list of search results.
   function results(found, labels, sought) {
     const columns = [["where", "place"], ["", "verdict"], ["reward", "num"], ["adv.", "num"], ["tokens", "num size"], ["task", "asked"], ["answer", ""]];
     const body = el("tbody", {});
@@ -142,8 +142,8 @@
     return { add, node: el("div", { class: "table-box panel found" }, el("table", { class: "data rows" }, head(...columns), body)) };
   }
 
-  // Walking. The place is the row with class is-here; `moved(row, leaving)` hears of it, `more()` may add rows at the
-  // end, `beyond(by)` goes on where there are no groups any more.
+  // Navigation. The current row has class is-here; `moved(row, leaving)` is called for a new one, `more()` may add rows at
+  // the end, `beyond(by)` continues after the last group.
   function walker(host, { moved, more, beyond }) {
     const all = () => [...host.querySelectorAll("[data-row]")];
     const here = () => host.querySelector(".is-here");
@@ -179,7 +179,7 @@
       location.hash = linkTo(rows.get(here()));
     }
 
-    // A click leaves for the rollout: its row is the place that one comes back to.
+    // A click opens the rollout: its row becomes the place to return to.
     function clicked(event) {
       const node = event.target.closest("[data-row]");
       if (!node) return;

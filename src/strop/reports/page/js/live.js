@@ -1,5 +1,5 @@
-// The live page: asks the server that sent it, and every two seconds what of its runs has changed. Then callbacks of
-// onchange get a new page object. While the server has not yet read all rollouts it is asked again at once.
+// The live page: asks its server for data, and every two seconds for changes in its runs. Callbacks of onchange then get a
+// new page object. While the server has not yet read all rollouts, it is asked again at once.
 "use strict";
 (() => {
   const EVERY = 2000;
@@ -8,7 +8,7 @@
   if (document.getElementById("strop-data").textContent.trim() !== "null") return;
 
   const callbacks = [];
-  let current = null; // promise of the page as it was last put together
+  let current = null; // promise of the newest page
   let latest = null; // that page
   let wait = GROWING;
   let timer = 0;
@@ -20,14 +20,14 @@
     try {
       response = await fetch(`/api/${path}?${new URLSearchParams(given)}`, { cache: "no-store", credentials: "omit" });
     } catch {
-      Strop.fail("The server does not answer: was strop view ended? What is shown may be old.");
+      Strop.fail("The server does not answer: has strop view ended? The data shown may be old.");
     }
     const answer = await response.json().catch(() => null);
     if (response.ok && answer !== null) return answer;
     return Strop.fail(answer?.error ?? `The server answered ${response.status}.`);
   }
 
-  // Rows may be shown before the page has told of their tasks: what comes with them is kept at once.
+  // Rows may be shown before the page knows their tasks, so the tasks that come with them are kept at once.
   Strop.ask = async (path, params) => {
     const answer = await ask(path, params);
     const run = answer.tasks && latest?.runs.find((one) => one.id === String(params.run));
@@ -35,7 +35,7 @@
     return answer;
   };
 
-  // A run's tasks are one object as long as the page lives, so that views see what was added. Ids may be "__proto__".
+  // A run's tasks stay the same object as long as the page lives, so that views see additions. Ids may be "__proto__".
   function keep(tasks, more) {
     for (const [id, task] of Object.entries(more)) {
       Object.defineProperty(tasks, id, { value: task, enumerable: true, configurable: true, writable: true });
@@ -51,7 +51,7 @@
     return current;
   }
 
-  // A run with what has changed, as reports/view.py tells it.
+  // A run with its changes applied, in the form of reports/view.py.
   function renewed(run, { spliced, ...changed }) {
     const lists = Object.entries(spliced).map(([name, [at, gone, more]]) => [name, [...run[name].slice(0, at), ...more, ...run[name].slice(at + gone)]]);
     return { ...run, ...changed, ...Object.fromEntries(lists) };
@@ -72,7 +72,7 @@
   }
 
   async function poll() {
-    if (document.hidden) return later(); // asked again when it is seen, see below
+    if (document.hidden) return later(); // asks again when it becomes visible, see below
     const before = latest;
     try {
       const fresh = await ask("page", { stamp: latest.lost ? "" : latest.stamp });
@@ -88,7 +88,7 @@
     later();
   }
 
-  // One callback's failure must not end the following.
+  // A failing callback must not prevent the next ones.
   async function heard(callback, next) {
     try {
       await callback(next);
@@ -105,7 +105,7 @@
 
   Object.assign(Strop.source, { page, onchange: (callback) => void callbacks.push(callback) });
 
-  // The chart library is large: it comes after the page, once.
+  // The chart library is large: it is loaded once, after the page.
   Strop.vega = () => (library ??= script("/vega.js").then(() => window.vegaEmbed ?? Strop.fail("The chart library did not load.")));
 
   function script(source) {

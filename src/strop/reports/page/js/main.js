@@ -1,4 +1,4 @@
-// The frame: header with the runs, tabs, theme, the line that says how the run is, keys that work everywhere; and the start.
+// The frame: header with the runs, tabs, theme, the run's status line, global keys; and the start of the page.
 "use strict";
 (() => {
   const el = Strop.el;
@@ -15,7 +15,7 @@
     tabs = el("nav", { class: "tabs no-print", "aria-label": "Views" });
     switcher = el("select", { "aria-label": "Run", on: { change: () => toRun(switcher.value) } });
     status = el("div", { class: "status", role: "status" });
-    theme = el("button", { class: "quiet", type: "button", title: "light, dark or as the system (t)", on: { click: nextTheme } });
+    theme = el("button", { class: "quiet", type: "button", title: "light, dark or as in the system (t)", on: { click: nextTheme } });
     const main = el("main", { id: "main", tabindex: -1 });
     document.body.append(header(), status, main, help);
     showTheme();
@@ -53,7 +53,7 @@
 
   const runOf = (id) => page.runs.find((run) => run.id === id);
 
-  // Header and status line for the address's view and run.
+  // Header and status line for the view and the run in the address.
   function frame() {
     const { view, run } = Strop.params();
     const here = runOf(run);
@@ -75,7 +75,7 @@
 
   const none = (run) => el("span", { class: "bad" }, `There is no run ${run} in this page.`);
 
-  // Draws a part of the frame when what it shows has changed: what one has folded open stays open.
+  // Redraws a part of the frame only if its content has changed, so that open sections stay open.
   function renew(node, shown, make) {
     const text = JSON.stringify(shown);
     if (drawn.get(node) === text) return;
@@ -91,7 +91,7 @@
       page.notice && page.notice !== text ? el("span", { class: "warn", role: "alert" }, page.notice) : null,
       alarms.length ? more(`${alarms.length} ${alarms.length === 1 ? "alarm" : "alarms"}`, alarms.map(alarm), "warn") : null,
       problems?.length ? more(`${problems.length} ${problems.length === 1 ? "problem" : "problems"}`, problems.map((line) => el("li", {}, line)), "bad") : null,
-      page.sampling ? more("which rollouts are here", [el("li", {}, page.sampling)], "muted") : null,
+      page.sampling ? more("which rollouts are in this page", [el("li", {}, page.sampling)], "muted") : null,
     ].filter(Boolean);
   }
 
@@ -101,7 +101,7 @@
   const more = (title, lines, kind) =>
     el("details", { class: `status-more ${kind}` }, el("summary", {}, title), el("ul", {}, ...lines));
 
-  // Runs differ in steps and tasks: of the place only the kind of view is kept.
+  // Runs differ in steps and tasks, so only the kind of view is kept.
   function toRun(run) {
     const { view, task } = Strop.params();
     const kept = view === "task" || view === "compare" ? { view, task } : { view: view === "rollout" ? "rollouts" : view };
@@ -114,7 +114,7 @@
     if (next) toRun(next.id);
   }
 
-  // Theme: what the system says, unless chosen.
+  // Theme: that of the system, unless one is chosen.
   function stored() {
     try {
       return localStorage.getItem("strop-theme") ?? "auto";
@@ -133,7 +133,7 @@
     try {
       localStorage.setItem("strop-theme", root.dataset.theme);
     } catch {
-      return; // a browser that keeps nothing for files
+      return; // a browser without storage for local files
     }
   }
 
@@ -146,7 +146,7 @@
 
   const EVERYWHERE = new Map([
     ["t", ["theme: auto, light, dark", nextTheme]],
-    ["p", ["print layout, and back", printLayout]],
+    ["p", ["print layout on and off", printLayout]],
     ["?", ["these keys", showHelp]],
     ["[", ["previous run", () => besideRun(-1)]],
     ["]", ["next run", () => besideRun(1)]],

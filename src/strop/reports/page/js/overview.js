@@ -1,4 +1,4 @@
-// The overview: what the runs are, what they learnt, what is odd, and their curves; all runs of the page side by side.
+// The overview: facts about the runs, what they learnt, problems, and curves; all runs of the page side by side.
 "use strict";
 (() => {
   const el = Strop.el;
@@ -24,7 +24,7 @@
     },
   });
 
-  // Fills every part, leaving alone those whose data is as it was: what is unfolded stays so.
+  // Fills every part, except those whose data has not changed, so that open sections stay open.
   function tables(host, page, params) {
     for (const part of host.parts) {
       const { seen, nodes } = part.build(page.runs, params);
@@ -47,7 +47,7 @@
     }
   }
 
-  // What came out, in a sentence or two a run.
+  // The results, in a sentence or two per run.
   function headline(runs) {
     const said = runs.map((run) => [state(run), Strop.sentences(run)]);
     const seen = said.map(([node, lines], index) => [runs[index].name, node?.textContent, lines]);
@@ -76,7 +76,7 @@
     return run.state && el("span", { class: `state state-${kind}` }, `${SIGNS[kind]} ${run.state.text || kind}`);
   };
 
-  // What each run is: one row per fact, one column per run.
+  // Facts about each run: one row per fact, one column per run.
   const FACTS = [
     ["state", state],
     ["folder", (run) => run.folder],
@@ -101,7 +101,7 @@
     return value === undefined || value === null ? null : String(value);
   }
 
-  // Last lines of metrics say how much of each reward there was; their names are those of the recipe.
+  // The last lines of metrics hold the value of each reward, named as in the recipe.
   function rewards(run) {
     const names = Object.keys(run.metrics?.at(-1)?.rewards ?? {});
     return names.length > 0 && names.join(", ");
@@ -187,7 +187,7 @@
   function scaled(runs) {
     const nodes = () => {
       const made = Strop.scaling(runs);
-      return made.length ? [el("h2", {}, "More samples, and which one to take"), ...made] : [];
+      return made.length ? [el("h2", {}, "More samples, and how to choose one"), ...made] : [];
     };
     return { seen: runs.map(({ name, scaling }) => [name, scaling]), nodes };
   }
@@ -210,9 +210,9 @@
     return { seen: all.map(({ index, when, name, text }) => [index, when, name, text]), nodes };
   }
 
-  const FLAGGED = 20; // answers that are linked to
+  const FLAGGED = 20; // maximum links to flagged answers
 
-  // How many answers bypass their task, and which.
+  // The number of answers that bypass their task, with links to them.
   function hacks(runs) {
     const all = runs.map((run, index) => ({ run, index, audit: run.summary?.hack_audit })).filter(({ audit }) => audit);
     const item = ({ run, index, audit }) => {

@@ -1,11 +1,11 @@
-// The steps and evaluations of a run as a list to choose from, each with a small bar; and groups that the page lacks.
+// The steps and evaluations of a run as a list to choose from, each with a small bar; and groups missing from the page.
 "use strict";
 (() => {
   const el = Strop.el;
   const AROUND = 500;
-  const LONG = 7; // characters of a name that has a line of its own
+  const LONG = 7; // characters from which a name has its own line
 
-  // Per step: share passed and mean reward, of the metrics, else of the groups.
+  // Per step: share passed and mean reward, from the metrics, else from the groups.
   function byStep(run) {
     const sums = new Map();
     for (const [step, , , , scored, passed] of run.groups) {
@@ -19,10 +19,10 @@
     return shares;
   }
 
-  // Whether rewards say more than who passed: then the list shows their mean.
+  // Whether rewards say more than passed or failed: then the list shows their mean.
   const fractions = (run) => run.metrics.some(({ reward, pass_rate: rate }) => Number.isFinite(reward) && Math.abs(reward - (rate ?? 0)) > 1e-6);
 
-  // `reward`: shown beside the share; undefined for none, null for one that is not known.
+  // `reward`: shown next to the share; undefined for none, null for an unknown one.
   function item(text, share, link, here, absent, title, reward) {
     return el("li", {},
       el("a", { href: link, class: [absent && "absent", text.length > LONG && "long"].filter(Boolean).join(" ") || null, "aria-current": here ? "true" : null, title },
@@ -40,12 +40,12 @@
       item(short(file) + sign(run, `e.${file}`), result?.["pass@1"] ?? result?.greedy ?? null, toEvaluation(file), file === here.evaluation, false, Strop.get(run.lost, `e.${file}`) ?? `evaluation ${label || file}`));
   }
 
-  // Rollouts that are damaged or gone.
+  // Rollouts that are damaged or missing.
   const sign = (run, name) => (Strop.get(run.lost, name) ? " ⚠" : "");
 
   const short = (name) => name.replace(/^step-0*(\d)/, "step $1");
 
-  // Of very many steps those around the place, and the first and the last.
+  // If there are very many steps: those around the current place, the first and the last.
   function near(steps, here) {
     const at = Math.max(0, steps.indexOf(here.step ?? steps.at(-1)));
     const from = Math.max(0, Math.min(at - AROUND / 2, steps.length - AROUND));
@@ -66,7 +66,7 @@
     });
   }
 
-  // The same as one select, for narrow screens.
+  // The same list as a select element, for narrow screens.
   function picker(run, here) {
     const node = el("select", { "aria-label": "Step or evaluation", on: { change: () => (location.hash = node.value) } },
       here.step === undefined && !here.evaluation ? el("option", { value: "" }, "step …") : null,
@@ -79,12 +79,12 @@
 
   const drawn = new WeakMap();
 
-  // Draws the list into a host, where it has changed; `here` is {step} or {evaluation} or {}. What has the focus keeps it.
+  // Draws the list into a host if it has changed; `here` is {step} or {evaluation} or {}. Keeps the focus.
   Strop.places = (host, run, here) => {
     const at = host.contains(document.activeElement) ? document.activeElement : null;
     const { id, evaluations, steps, metrics, groups, lost } = run;
     const shown = JSON.stringify([id, here, evaluations.map(({ file }) => file), steps, metrics.length, groups.length, lost]);
-    if (drawn.get(host) === shown || at?.matches("select")) return; // a select may be unfolded; it grows later
+    if (drawn.get(host) === shown || at?.matches("select")) return; // a select may be open; it is updated later
     drawn.set(host, shown);
     draw(host, run, here);
     if (at?.hash) [...host.querySelectorAll("a")].find((link) => link.hash === at.hash)?.focus();
@@ -104,11 +104,11 @@
     }
   }
 
-  // Groups of a step whose rollouts the page does not hold: what is known of them.
+  // Groups of a step whose rollouts are not in the page: their known facts.
   Strop.absent = (run, groups, open) =>
     el("details", { class: "absent-groups", open },
       el("summary", {}, `${Strop.format.count(groups.length)} groups whose rollouts are not in this page`),
-      el("p", { class: "muted" }, "All of them: ", el("code", {}, `strop view ${run.folder}`)),
+      el("p", { class: "muted" }, "To see all of them: ", el("code", {}, `strop view ${run.folder}`)),
       el("div", { class: "table-box" },
         el("table", { class: "data" },
           el("thead", {}, el("tr", {}, ["group", "passed", "reward", "task"].map((name) => el("th", { scope: "col" }, name)))),

@@ -28,21 +28,21 @@
 
   const points = (value) => Strop.format.signed(value * 100, 1);
 
-  // A paired difference in percentage points, marked when its interval excludes zero.
+  // A paired difference in percentage points, marked if its interval excludes zero.
   function differenceCell(found) {
     if (!found) return el("td", { class: "num muted" }, "–");
     const [delta, low, high] = found;
     const [sign, kind, said] =
       low > 0 ? ["▲", "good", "better: the interval excludes zero"]
       : high < 0 ? ["▼", "bad", "worse: the interval excludes zero"]
-      : ["○", "muted", "the interval holds zero"];
+      : ["○", "muted", "the interval contains zero"];
     const mark = el("span", { class: kind, title: said }, sign, el("span", { class: "unseen" }, ` ${said}`));
     return el("td", { class: "num" }, el("b", { class: kind }, points(delta)), " ", mark, " ", range(low, high, points));
   }
 
   const rank = (key) => ORDER.findIndex((pattern) => pattern.test(key));
 
-  // One table a set: a row a number and run, so that runs stand below each other.
+  // One table per set, with a row per number and run, so that runs are below each other.
   function table(runs, set) {
     const all = runs.map((run) => new Map(comparisonOf(run, set).map((entry) => [entry.key, entry])));
     const keys = [...new Set(all.flatMap((entries) => [...entries.keys()]))];
@@ -92,7 +92,7 @@
     );
   }
 
-  // What the model may have seen of the tasks, one line per run; of the evaluation before training where there is one.
+  // What the model may have seen of the tasks, one line per run; from the evaluation before training if there is one.
   function seen(runs, set) {
     return runs.map((run, index) => {
       const note = PHASES.map((phase) => resultOf(run, set, phase)?.contamination?.note).find(Boolean);
@@ -111,7 +111,7 @@
     return el("span", {}, el("b", {}, set || "Held-out tasks"), " ", el("small", { class: "muted" }, facts.filter(Boolean).join(", ")));
   }
 
-  // The models of `strop eval`, a row each; below a later one its difference from the first on the same tasks.
+  // The models of `strop eval`, one row each; below each later one its difference from the first on the same tasks.
   function models(runs) {
     const there = runs.map((run, index) => ({ run, index, done: evaluated(run) })).filter(({ run, done }) => run.kind === "evaluation" && done.length);
     return there.map(({ run, index, done }) => {
@@ -130,7 +130,7 @@
         ].filter(Boolean);
       });
       const { result } = done[0];
-      const facts = `${result.tasks} tasks, ${result.samples} samples a task, intervals at ${Strop.format.percent(result.confidence)}`;
+      const facts = `${result.tasks} tasks, ${result.samples} samples per task, intervals at ${Strop.format.percent(result.confidence)}`;
       return el("div", { class: "table-box" }, el("p", { class: "muted" }, runs.length > 1 && [Strop.runName(run, index), " "], facts), grid(["%", ...keys], body, "data o-results"));
     });
   }
@@ -143,7 +143,7 @@
     room: "room: the model before training, with more tokens for an answer",
   };
 
-  // What each evaluation is held against, and the share of plays that had passed by each turn.
+  // What each evaluation is compared with, and the share of plays that had passed by each turn.
   function controls(runs) {
     const rows = runs.flatMap((run, index) =>
       (run.evaluations ?? []).filter(({ result }) => result?.controls || result?.by_turn).map((one) => ({ run, index, ...one })),
@@ -165,11 +165,11 @@
         turns && percent(result.by_turn?.repeated),
       ].filter((cell) => cell !== 0)),
     );
-    const said = [...names.map((name) => Strop.get(MEANT, name)), turns && "by turn: plays that had passed the tests of their environment by then, of all; repeated: second answers that are the first again"];
+    const said = [...names.map((name) => Strop.get(MEANT, name)), turns && "by turn: share of plays that had passed their environment's tests by then; repeated: second answers that repeat the first"];
     return el(
       "div",
       { class: "table-box o-against" },
-      el("h3", {}, "Held against"),
+      el("h3", {}, "Compared with"),
       grid(head.filter(Boolean), body, "data o-results"),
       el("p", { class: "muted" }, said.filter(Boolean).join("; "), "."),
     );
@@ -178,10 +178,10 @@
   const TRAINED = {
     ssd: "ssd: supervised training on its own answers, verified or not",
     rft: "rft: on its own answers that passed",
-    warm: "warm: the warm start going on",
+    warm: "warm: the warm start continued",
   };
 
-  // What else was trained from the same start for as long, and by how much the trained model is better.
+  // What else was trained from the same start with the same compute, and by how much the trained model is better.
   function trained(runs) {
     const rows = runs.flatMap((run, index) => Object.entries(run.summary?.controls ?? {}).map(([name, found]) => ({ run, index, name, found })));
     if (!rows.length) return null;
@@ -203,11 +203,11 @@
       { class: "table-box o-trained" },
       el("h3", {}, "Controls at equal compute"),
       grid(["%", "control", "trained model", "trained − control"], body, "data o-results"),
-      el("p", { class: "muted" }, `Trained from the same start on the same tasks with as much compute as the run's steps took. ${said.join("; ")}.`),
+      el("p", { class: "muted" }, `Trained from the same start on the same tasks with the same compute as the run's steps. ${said.join("; ")}.`),
     );
   }
 
-  // The result in a sentence a set: [text, what it means, kind]; kind is good, bad or muted. None without an evaluation.
+  // The result in one sentence per set: [text, its meaning, kind]; kind is good, bad or muted. None without an evaluation.
   Strop.sentences = (run) => {
     const share = (found) => `${percent(found[0])} %${typeof found[1] === "number" ? ` [${percent(found[1])}, ${percent(found[2])}]` : ""}`;
     if (run.kind === "evaluation") {
@@ -229,14 +229,14 @@
       const [delta, low, high] = first[pair] ?? [];
       if (typeof low !== "number") return [[`${both}.`]];
       const [said, kind] =
-        low > 0 ? ["The interval lies above zero: the model got better.", "good"]
-        : high < 0 ? ["The interval lies below zero: the model got worse.", "bad"]
-        : ["The interval holds zero: no difference is shown.", "muted"];
+        low > 0 ? ["The interval is above zero: the model got better.", "good"]
+        : high < 0 ? ["The interval is below zero: the model got worse.", "bad"]
+        : ["The interval contains zero: no difference is shown.", "muted"];
       return [[`${both}: ${points(delta)} points [${points(low)}, ${points(high)}].`, said, kind]];
     });
   };
 
-  // Rates by topic: the numbers that can be chosen are those of all tasks.
+  // Rates by topic: the user can choose any number that is reported for all tasks.
   function topics(runs) {
     const columns = runs.flatMap((run, index) =>
       PHASES.map((phase) => ({ run, index, phase, result: resultOf(run, "", phase) })).filter(({ result }) => result?.topics),
@@ -298,7 +298,7 @@
 
   // Every number of a run's evaluations, by step: those in files and those in lines of metrics.
   Strop.evaluated = (run) => {
-    if (run.kind === "evaluation") return []; // its models are no points of a curve
+    if (run.kind === "evaluation") return []; // its models are not points of a curve
     const last = run.metrics?.at(-1)?.step ?? run.steps_planned ?? 0;
     const files = (run.evaluations ?? []).map(({ name: label, set, step, result }) => ({
       label, set, step: step ?? (label === "after" ? last : 0), result,
@@ -323,7 +323,7 @@
   Strop.runName = (run, index) =>
     el("span", { class: "o-run" }, Strop.swatch(Strop.runColour(index)), Strop.runLabel(run));
 
-  // Everything that evaluations found, as nodes; none without evaluations.
+  // All evaluation results, as nodes; none without evaluations.
   Strop.results = (runs) => {
     const extra = runs.flatMap((run) => Object.keys(run.extra_comparisons ?? {}));
     const sets = ["", ...new Set(extra)].filter((set) => runs.some((run) => comparisonOf(run, set).length));
@@ -331,7 +331,7 @@
     const against = controls(runs);
     const beside = trained(runs);
     if (!sets.length) return [...modelled, against, ...(modelled.length ? [outcomes(runs)] : [])].filter(Boolean);
-    const said = "A difference is paired: the same tasks before and after, in points. ▲ better, ▼ worse, ○ its interval holds zero.";
+    const said = "Differences are paired: the same tasks before and after, in points. ▲ better, ▼ worse, ○ the interval contains zero.";
     return [
       ...sets.flatMap((set) => [table(runs, set), ...seen(runs, set)]),
       el("p", { class: "muted" }, said),

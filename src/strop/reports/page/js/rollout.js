@@ -1,9 +1,9 @@
-// View "rollout": one play of a task, from the prompt to the advantage. Address: run, id; print=1 as one clean page.
+// View "rollout": one play of a task, from the prompt to the advantage. Address: run, id; print=1 for a printable page.
 "use strict";
 (() => {
   const { format } = Strop;
-  const FIRST_LINES = 16; // a prompt that long is open at first
-  const BEGUN = 80; // characters of what an event asked for in its head
+  const FIRST_LINES = 16; // a prompt of up to this many lines is open at first
+  const BEGUN = 80; // characters of a request in the head of its event
 
   const runOf = async (id) => (await Strop.source.page()).runs.find((run) => run.id === String(id));
 
@@ -22,12 +22,12 @@
     const mates = around.filter((one) => one.task === known.task && one.group === known.group);
     host.append(head(known, of, mates, stopOf(detail)), detail ? whole(known, detail, of) : partly(known));
     if (detail?.left_out)
-      host.firstChild.append(Strop.el("p", { class: "muted" }, `Not all of it is here: ${detail.left_out}.`));
+      host.firstChild.append(Strop.el("p", { class: "muted" }, `This page is incomplete: ${detail.left_out}.`));
     keys(known, mates, around, of);
     if (params.print === "1") document.documentElement.dataset.layout = "print";
   }
 
-  // What to ask for so that a row and its neighbours come: ids are t.STEP.GROUP.INDEX and e.NAME.TASK.INDEX.
+  // The query for a row and its neighbours: ids are t.STEP.GROUP.INDEX and e.NAME.TASK.INDEX.
   function placeOf(id, run) {
     const train = /^t\.(\d+)\.\d+\.\d+$/.exec(id);
     if (train) return { step: Number(train[1]) };
@@ -63,7 +63,7 @@
 
   const open = (row) => ({ view: "rollout", id: row.id });
 
-  // Why a play ended without an answer, and what it carries no more; null for one that was answered.
+  // Why a play ended without an answer, and what it lacks then; null for an answered play.
   function stopOf(detail) {
     const { stop_reason: reason, carries } = detail ?? {};
     if (!carries && (reason ?? "answered") === "answered") return null;
@@ -111,7 +111,7 @@
     at >= 0 && at + 1 < mates.length ? link("Next →", open(mates[at + 1])) : null,
   ];
 
-  // The group's rollouts, small: a sign each.
+  // The group's rollouts in short form: one sign each.
   const strip = (row, mates) =>
     mates.length < 2
       ? null
@@ -160,7 +160,7 @@
         { class: "rollout-main" },
         Strop.section(
           "Prompt",
-          Strop.folded("What the model was given,", detail.prompt ?? "", { most: FIRST_LINES, label: "prompt" }),
+          Strop.folded("Model input,", detail.prompt ?? "", { most: FIRST_LINES, label: "prompt" }),
         ),
         Strop.section("Answer", Strop.code(detail.answer ?? "", detail.colours, "answer")),
         Strop.verdict(detail.verdict),
@@ -179,7 +179,7 @@
     );
   }
 
-  const REASONS = { stop: "met a stop string", eos: "ended by itself", length: "ran into the token limit" };
+  const REASONS = { stop: "met a stop string", eos: "ended by itself", length: "reached the token limit" };
 
   function turnOf(turn, number, all) {
     const text = turn.text ?? "";
@@ -201,13 +201,13 @@
     return parts.length ? Strop.el("p", { class: "turn-result" }, parts.map((part, at) => (at ? [", ", part] : ["This turn: ", part]))) : null;
   }
 
-  // The beginning of a text as one line.
+  // The beginning of a text, on one line.
   function begun(text) {
     const line = text.slice(0, 10 * BEGUN).split(/\s+/).filter(Boolean).join(" ");
     return line.length > BEGUN ? `${line.slice(0, BEGUN)}…` : line;
   }
 
-  // What the environment asked for after a turn, and what came back.
+  // The environment's requests after a turn, and their results.
   const eventOf = (event, number) =>
     Strop.fold(
       [
@@ -244,7 +244,7 @@
     ]);
   }
 
-  // j, k: in the group. h, l: the group before and after it, of this step or of the steps beside it.
+  // j, k: within the group. h, l: the previous and the next group, in this step or a neighbouring one.
   function keys(row, mates, around, run) {
     const by = (list, from, move) => list[list.findIndex((one) => one.id === from) + move];
     const to = (target) => target && Strop.go(open(target));

@@ -1,4 +1,4 @@
-// The rollouts view: steps and evaluations; the groups of one side by side; or what a search found.
+// The rollouts view: steps and evaluations; the groups of one of them side by side; or search results.
 "use strict";
 (() => {
   const el = Strop.el;
@@ -20,7 +20,7 @@
     await show(host);
   }
 
-  // The address's place: a search when it has filters, else an evaluation or a step (the newest one here by default).
+  // The place in the address: a search if there are filters, else an evaluation or a step (by default the newest here).
   async function show(host) {
     const { run, params } = state;
     const filters = Strop.filters.among(params);
@@ -86,7 +86,7 @@
     });
   }
 
-  // Cards are made until PAGE rows are there; the button, or walking past the end, makes more.
+  // Makes cards until there are PAGE rows; the button, or moving past the end, makes more.
   function fill(body, groups, make) {
     const grid = el("div", { class: "cards" });
     const button = el("button", { type: "button", class: "no-print", on: { click: () => state.more() } });
@@ -129,7 +129,7 @@
       if (!button.hidden) more();
       return false;
     };
-    // The same question again, of an index that has grown meanwhile: new rows come behind those there are.
+    // Repeats the search on an index that has grown: new rows are added after the existing ones.
     state.again = async () => {
       const fresh = await Strop.source.search(run.id, filters, limit);
       if (overtaken()) return;
@@ -152,7 +152,7 @@
   function counts({ rows, matched, looked_at, total }) {
     const write = Strop.format.count;
     const shown = rows.length < matched ? `${write(rows.length)} of ` : "";
-    const part = `of the ${write(looked_at)} ${state.run.here ? "in this page" : "looked at so far"}; the run has ${write(total)}`;
+    const part = `of the ${write(looked_at)} ${state.run.here ? "in this page" : "searched so far"}; the run has ${write(total)}`;
     return `${shown}${write(matched)} match (${looked_at < total ? part : `of all ${write(total)} of the run`})`;
   }
 
@@ -164,7 +164,7 @@
     return show(state.body);
   }
 
-  // Browsers slow down pages that write the address too often: it follows when the walk rests, or the page is left.
+  // Browsers slow down pages that write the address too often: it is updated when navigation pauses or the page is left.
   function moved(row, leaving = false) {
     clearTimeout(state.waiting);
     state.params = { ...state.params, at: row.id };
@@ -174,7 +174,7 @@
     else state.waiting = setTimeout(write, 250);
   }
 
-  // The next or the last step, or evaluation; with `filled`, the next step whose rollouts are in this page.
+  // The next or previous step or evaluation; with `filled`, the next step whose rollouts are in this page.
   function beside(by, filled = false) {
     const { here, run } = state;
     if (here.evaluation) {
@@ -208,7 +208,7 @@
     });
   }
 
-  // New data: the list of steps grows; what one looks at stays. A search is taken up where the data has grown.
+  // New data: the list of steps grows, the content shown stays. A search continues in the new data.
   async function changed(_, host) {
     const run = (await Strop.source.page()).runs.find((one) => one.id === state.params.run);
     if (!run) return;
@@ -226,7 +226,7 @@
   }
 
   function newest(step) {
-    const link = el("a", { href: Strop.link({ view: "rollouts", step }) }, `step ${step} is there`);
+    const link = el("a", { href: Strop.link({ view: "rollouts", step }) }, `step ${step} is available`);
     state.count.replaceChildren(...state.headline, " · ", link);
   }
 

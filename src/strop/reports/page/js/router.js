@@ -1,4 +1,4 @@
-// Which view is shown, kept in the address's hash, and the keys of the view.
+// Shows the view that the address's hash names, and handles its keys.
 "use strict";
 (() => {
   const views = new Map();
@@ -13,7 +13,7 @@
   Strop.tabs = () =>
     [...views.values()].filter((view) => view.tab).sort((left, right) => left.tab - right.tab);
 
-  // The address's parameters; all texts, view and run always there.
+  // The address's parameters; all are texts, and view and run always exist.
   Strop.params = () => {
     const found = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
     return { ...found, view: views.has(found.view) ? found.view : (Strop.tabs()[0]?.name ?? ""), run: found.run ?? "0" };
@@ -26,7 +26,7 @@
     return `#${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
   };
 
-  // Shows a view. `replace` leaves no entry in the history; `quiet` does not draw anew.
+  // Shows a view. `replace` leaves no entry in the history; `quiet` does not redraw.
   Strop.go = (params, { replace = false, quiet = false } = {}) => {
     const hash = Strop.link(params);
     if (replace || quiet) {
@@ -73,7 +73,7 @@
 
   const failure = (error) => `This view could not be shown: ${error?.message ?? error}`;
 
-  // Tells the view that new data came.
+  // Tells the view that new data has arrived.
   Strop.refresh = async () => {
     if (!current?.view?.changed || !current.host.isConnected) return;
     try {
@@ -83,7 +83,7 @@
     }
   };
 
-  // Entries that were shown before carry a mark, so that going back restores the place and following a link does not.
+  // Marks history entries that were shown before, so that going back restores the position but following a link does not.
   history.scrollRestoration = "manual";
   window.addEventListener("popstate", (event) => (back = event.state?.seen === true));
   window.addEventListener("hashchange", () => {

@@ -1,15 +1,15 @@
-// Many runs as one table: columns to choose, rows in the order of any of them.
+// Many runs as one table: selectable columns, rows sorted by any of them.
 "use strict";
 (() => {
   const el = Strop.el;
-  const FEW = 3; // runs from which on a table says more than their columns side by side
+  const FEW = 3; // runs from which a table is clearer than columns side by side
   let order = { column: "run", sign: 1 };
-  const chosen = new Map(); // column: whether it is shown, where somebody said so
+  const chosen = new Map(); // column: whether it is shown, if the user chose it
 
   const lastOf = (run, key) => (run.metrics ?? []).findLast((line) => typeof line[key] === "number")?.[key] ?? null;
   const after = (run, key) => (run.comparison ?? []).find((entry) => entry.key === key);
 
-  // [name, value of a run, how it is written]; settings in which the runs differ are columns too.
+  // [name, value of a run, format]; settings that differ between runs are columns too.
   function columns(runs) {
     const keys = [...new Set(runs.flatMap((run) => (run.comparison ?? []).map(({ key }) => key)))];
     const settings = [...new Set(runs.flatMap((run) => Object.keys(run.settings ?? {})))].filter(
@@ -33,14 +33,14 @@
     ];
   }
 
-  // Numbers by size, texts by letters, what is missing last.
+  // Sorts numbers by size and texts alphabetically, missing values last.
   function before(left, right, sign) {
     if (left === null || right === null) return (left === null) - (right === null);
     const both = typeof left === "number" && typeof right === "number";
     return sign * (both ? left - right : String(left).localeCompare(String(right), "en", { numeric: true }));
   }
 
-  // Not shown until they are asked for: numbers that follow from others, and those of one stage.
+  // Hidden by default: numbers that follow from others, and those of single stages.
   const usual = (name) => (/ after/.test(name) ? /^(pass@1|greedy) /.test(name) : !/^(state|tokens)$/.test(name));
   const isShown = ([name]) => chosen.get(name) ?? usual(name);
 

@@ -1,5 +1,5 @@
-// More samples: for each model of `strop scale` the accuracy of every way of choosing among k samples, as a picture and
-// a table; and rounds of self-debug beside blind resampling.
+// More samples: for each model of `strop scale` the accuracy of every way of choosing among k samples, as a chart and a
+// table; and rounds of self-debug compared with blind resampling.
 "use strict";
 (() => {
   const el = Strop.el;
@@ -11,7 +11,7 @@
   const RIGHT = 12;
   const FOOT = 30;
 
-  // The part of the overview; none where no run has such numbers.
+  // Its part of the overview; none if no run has such numbers.
   Strop.scaling = (runs) =>
     runs.flatMap((run, index) =>
       (run.scaling ?? []).map((found) =>
@@ -20,7 +20,7 @@
           { class: "panel o-scaling" },
           el("h3", {}, runs.length > 1 && [Strop.runName(run, index), " "], found.label),
           el("p", { class: "muted" }, facts(found)),
-          el("div", { class: "o-grid" }, picture(found, "samples a task", "samples"), picture(found, "CPU seconds a task", "cpu_seconds")),
+          el("div", { class: "o-grid" }, picture(found, "samples per task", "samples"), picture(found, "CPU seconds per task", "cpu_seconds")),
           legend(found),
           el("div", { class: "table-box" }, table(found)),
           el("p", { class: "muted" }, MEANT),
@@ -31,7 +31,7 @@
 
   const MEANT =
     "k: samples to choose from. Differences are paired, at the largest k. False positives: the chosen sample passes the shown tests and fails others. " +
-    "CPU s: of sampling and of what the choice runs, a task. The oracle knows the hidden tests.";
+    "CPU s: of sampling and of the runs for the choice, per task. The oracle knows the hidden tests.";
 
   const names = (found) => Object.keys(found.selectors ?? {});
   const look = (at) => ({ colour: Strop.runColour(at), dash: DASHES[Math.floor(at / 6) % DASHES.length] });
@@ -42,7 +42,7 @@
     return [`${tasks} tasks, ${samples} samples each, intervals at ${Strop.format.percent(confidence)}`, ...left, ...(notes ?? [])].join("; ");
   }
 
-  // [value, low, high] at a place of {value: [...], interval: [[low, high], ...]}.
+  // [value, low, high] at one index of {value: [...], interval: [[low, high], ...]}.
   function at(rates, place) {
     const value = (rates?.value ?? rates?.delta)?.[place];
     return typeof value === "number" ? [value, ...(rates.interval?.[place] ?? [])] : null;
@@ -79,16 +79,16 @@
     return el(
       "div",
       { class: "table-box o-against" },
-      el("h3", {}, "Self-debug beside blind resampling"),
+      el("h3", {}, "Self-debug compared with blind resampling"),
       Strop.cells.grid(head, rows, "data o-results"),
-      el("p", { class: "muted" }, `${found.tasks} tasks. Resampled: single answers until they have as many tokens; of both the first answer that passes the shown tests.`),
+      el("p", { class: "muted" }, `${found.tasks} tasks. Resampled: single answers until they have as many tokens. Both take the first answer that passes the shown tests.`),
     );
   }
 
   const legend = (found) =>
     el("p", { class: "o-legend" }, names(found).map((name, index) => el("span", {}, Strop.swatch(look(index).colour, look(index).dash.split(",").map(Number)), name)));
 
-  // Accuracy over the logarithm of what is spent.
+  // Accuracy over the logarithm of the cost.
   function picture(found, title, axis) {
     const curves = names(found).map((name, index) => ({ name, ...look(index), points: points(found.selectors[name], axis) }));
     const all = curves.flatMap((curve) => curve.points);

@@ -1,5 +1,5 @@
-// Where data comes from: Strop.source.page(), rows, search, detail, task, charts. Strop.ask answers a question out of the
-// data that is embedded in the page; in the live page, whose element holds null, live.js asks the server the same.
+// The source of data: Strop.source.page(), rows, search, detail, task, charts. Strop.ask answers a query from the data
+// embedded in the page; in the live page, whose element holds null, live.js sends the same query to the server.
 "use strict";
 (() => {
   let loading = null;
@@ -16,7 +16,7 @@
     return JSON.parse(await new Response(stream).text());
   }
 
-  // Whether a row passes the filters; `answer` is its whole text, `label` its task's.
+  // Whether a row passes the filters; `answer` is its whole text, `label` that of its task.
   function matches(row, filters, answer, label) {
     const { text, flag, outcome, task, min, max, from, to, kind, evaluation } = filters;
     if (kind && row.kind !== kind) return false;
@@ -33,7 +33,7 @@
 
   const last = (row, sign) => (row.reward === null ? Infinity : sign * row.reward);
 
-  // Orders of rows, as reports/page/rollout_index.py has them.
+  // Sort orders of rows, as in reports/page/rollout_index.py.
   const SORTS = {
     best: (row) => last(row, -1),
     worst: (row) => last(row, 1),
@@ -51,14 +51,14 @@
   const given = (value) => value !== undefined && value !== null && value !== "";
   const holds = (text, part) => text.toLowerCase().includes(part.toLowerCase());
 
-  // A run without its rollouts; with `here`, the steps that have some in this page, and `flags`, the kinds among them.
+  // A run without its rollouts; with `here`, the steps that have rollouts in this page, and `flags`, their kinds of flags.
   function described({ rollouts = [], details, ...run }) {
     const steps = new Set(rollouts.filter((row) => row.kind === "train").map((row) => row.step));
     const flags = new Set(rollouts.flatMap((row) => row.flags ?? []));
     return { ...run, here: [...steps].sort((left, right) => left - right), flags: [...flags].sort() };
   }
 
-  // Answers about one run, as `strop view` gives them (reports/view.py).
+  // Answers to queries about one run, in the form of `strop view` (reports/view.py).
   const ANSWERS = {
     rows: ({ rollouts: all = [] }, { step, evaluation }) => ({
       rows: all.filter((row) =>
@@ -100,7 +100,7 @@
     rows: async (run, { step, evaluation }) => (await Strop.ask("rows", evaluation ? { run, evaluation } : { run, step })).rows,
     // {rows: at most `limit`, matched, looked_at: rows that were searched, total: rows of the run}
     search: (run, filters, limit) => Strop.ask("search", { ...filters, run, limit }),
-    // null for a rollout that is not there
+    // null for a missing rollout
     detail: async (run, id) => (await Strop.ask("detail", { run, id })).detail,
     // A task's groups over the whole run, and its rows.
     task: (run, task) => Strop.ask("task", { run, task }),

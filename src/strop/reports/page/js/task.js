@@ -79,7 +79,7 @@
         ),
       ]),
     );
-    if (rows.length === 0) return el("p", { class: "muted" }, "Training has not drawn this task.");
+    if (rows.length === 0) return el("p", { class: "muted" }, "Training has not sampled this task.");
     const columns = [["Group"], ["Passed"], ["Rate", true], ["Mean reward", true], ["Signal"], ["Rollouts"]];
     return Strop.table("groups of this task", history.length > 1 ? [["Run"], ...columns] : columns, rows);
   }
@@ -106,7 +106,7 @@
       return el(
         "p",
         { class: "muted" },
-        "No evaluation in this page has this task: it was trained on, or it was not kept.",
+        "No evaluation in this page has this task: it was trained on, or its rollouts were not kept.",
       );
     const columns = [["Evaluation"], ["Passed"], ["Sampled"], ["Greedy"]];
     return Strop.table("evaluations of this task", history.length > 1 ? [["Run"], ...columns] : columns, rows);
@@ -153,7 +153,7 @@
     });
   }
 
-  // In the live page: drawn anew when the run came by this task again, unless a person is at work in it.
+  // In the live page: redrawn when the run plays this task again, unless the user is interacting with it.
   async function changed(params, host) {
     if (host.contains(document.activeElement)) return;
     const history = await Strop.history(params.task, params.run);

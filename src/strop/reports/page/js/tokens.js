@@ -1,11 +1,11 @@
-// Strop.tokens(turns, trained): what was sampled, token by token, coloured by a measure that a person chooses. The
-// numbers of one token stand above; pointer and arrow keys choose it. `trained` is whether tokens carry loss.
+// Strop.tokens(turns, trained): the sampled text, token by token, coloured by a measure that the user chooses. The
+// numbers of one token are shown above; pointer and arrow keys select it. `trained`: whether tokens carry loss.
 "use strict";
 (() => {
   const MOST = 5_000; // tokens drawn at once
   const LEVELS = 8;
 
-  // A measure gives a level 0..LEVELS or null. `bounds`: from each on, one level more. Units: nats.
+  // A measure gives a level 0..LEVELS or null. `bounds`: each one reached adds a level. Units: nats.
   const MEASURES = {
     surprise: {
       label: "log-probability",
@@ -34,7 +34,7 @@
     return value === null ? null : measure.bounds.filter((bound) => value >= bound).length;
   };
 
-  // A piece with its blanks visible, which stand back. A line break is shown and made.
+  // A piece with its blanks visible but subdued. A line break is both shown and made.
   const MARKS = { " ": "·", "\t": "→\t", "\n": "↵\n" };
   const shown = (piece) =>
     piece === ""
@@ -100,13 +100,13 @@
       Strop.el("span", { class: "muted" }, measure.legend),
     );
 
-  // Where a turn begins. The environment's tokens come first in it, masked.
+  // Marks the start of a turn, which begins with the environment's masked tokens.
   const boundary = (number) => Strop.el("span", { class: "turn-mark" }, `turn ${number + 1}`);
 
   Strop.tokens = (turns, trained) => {
     const all = turns.flatMap((turn) => turn.tokens ?? []);
     const left = turns.reduce((sum, turn) => sum + (turn.tokens_left_out ?? 0), 0);
-    if (all.length === 0) return Strop.el("p", { class: "muted" }, "No tokens are here for this rollout.");
+    if (all.length === 0) return Strop.el("p", { class: "muted" }, "This page has no tokens for this rollout.");
     const starts = new Map();
     let start = 0;
     for (const [number, turn] of turns.entries()) {
@@ -200,7 +200,7 @@
     });
   }
 
-  // Left and right by one token, up and down by a line as drawn, Home and End.
+  // Left and right move by one token, up and down by a drawn line; also Home and End.
   function moved(event, nodes, chosen, choose) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const step = { ArrowLeft: -1, ArrowRight: 1, Home: -nodes.length, End: nodes.length }[event.key];
@@ -211,7 +211,7 @@
     choose(step === undefined ? across(nodes, chosen, line) : chosen + step, true);
   }
 
-  // The token on the next or last line that stands nearest.
+  // The nearest token on the next or previous line.
   function across(nodes, chosen, direction) {
     const [here, ...rest] = [nodes[chosen].getClientRects()[0]];
     if (!here) return chosen + direction;

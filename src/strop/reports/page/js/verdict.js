@@ -1,10 +1,10 @@
-// What a rollout is called and what was said of it: Strop.rolloutName, Strop.told, Strop.verdict (stages, tests, output),
+// Names, verdicts and scores of rollouts: Strop.rolloutName, Strop.told, Strop.verdict (stages, tests, output),
 // Strop.scores.
 "use strict";
 (() => {
   const { format } = Strop;
   const NEAR = 1e-6;
-  const SHORT = 20; // characters of a test's name that is not broken
+  const SHORT = 20; // maximum characters of a test's name that is not wrapped
 
   // "step 12 · group 3 · answer 1", "before training · answer 0"
   Strop.rolloutName = (row, run) => {
@@ -14,7 +14,7 @@
     return `${evaluation?.label || row.evaluation} · ${answer}`;
   };
 
-  // A reward for people: scored or not.
+  // A reward in human-readable form: scored or not.
   Strop.reward = (value) => (value === null || value === undefined ? "not scored" : format.number(value));
 
   // "failed, reward 0.5". Evaluations have no rewards.
@@ -23,7 +23,7 @@
       ? row.outcome
       : `${row.outcome}, reward ${Strop.reward(row.reward)}`;
 
-  // How a stage ended. One that did not pass, without a word, behind one that did not either: it was not reached.
+  // How a stage ended. A failed stage without output after another failed one was not reached.
   Strop.stage = (stages, at, tests) => {
     const stage = stages[at];
     const silent = !stage.output && !(stage.name === "test" && tests.length > 0);
@@ -67,7 +67,7 @@
     format.seconds(test.seconds || null),
   ];
 
-  // Tests that did not run any more, in a line.
+  // Tests that no longer ran, in one line.
   const left = (tests, columns) =>
     tests.length ? [[`${format.count(tests.length)} more`, Strop.el("span", { class: "muted" }, "not run"), ...Array.from({ length: columns - 2 }, () => "")]] : [];
 
@@ -83,7 +83,7 @@
     return Strop.fold(text, tests.length <= 24, table);
   }
 
-  // The section of a verdict; null when there was none.
+  // The section of a verdict, which may be missing.
   Strop.verdict = (verdict) => {
     if (!verdict) return Strop.section("Verdict", Strop.el("p", { class: "muted" }, "This rollout was not verified."));
     const tests = verdict.tests ?? [];
@@ -106,7 +106,7 @@
     );
   };
 
-  // A table of scores [{name, value, weight}] that shows how they make the reward. Unknown weights (null) make no sum.
+  // A table of scores [{name, value, weight}] that shows how they add up to the reward; no sum if weights are null.
   Strop.scores = (scores, reward) => {
     if (scores.length === 0)
       return Strop.el(
@@ -131,7 +131,7 @@
 
   function note(parts, weighed, reward) {
     if (reward === null || reward === undefined) {
-      return Strop.el("p", { class: "muted" }, "Not scored: it left the baseline and the loss.");
+      return Strop.el("p", { class: "muted" }, "Not scored: excluded from the baseline and the loss.");
     }
     if (!weighed) return null;
     const sum = parts.reduce((total, part) => total + (part ?? 0), 0);
@@ -139,7 +139,7 @@
     return Strop.el(
       "p",
       { class: "warning" },
-      `The parts add up to ${format.number(sum, 6)}, not to the reward that was recorded.`,
+      `The parts add up to ${format.number(sum, 6)}, not to the recorded reward.`,
     );
   }
 })();
