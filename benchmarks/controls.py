@@ -139,7 +139,7 @@ def table(data: Mapping[str, Any], on: str = "") -> str:
     """The tables in Markdown."""
     count = len(data["runs"])
     lines = [
-        f"| GRPO held against | answers | control | GRPO | difference, {_seeds(count)} | each seed |",
+        f"| GRPO compared with | answers | control | GRPO | difference, {_seeds(count)} | each seed |",
         "|---|---|---|---|---|---|",
     ]
     for side, rate, mean, after, one in rows(data, on):
