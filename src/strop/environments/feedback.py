@@ -34,11 +34,11 @@ class Feedback:
 
     turns  maximum number of answers
     chars  maximum length of the text about a failure; longer texts keep their beginning and end
-    tell   whether the policy is told what failed, not only that something did; None: only if the task shows tests
+    tell   whether to tell the policy what failed, not only that something did; None: only if the task shows tests
     """
 
     control = "single-turn"
-    """The environment that it is compared with at equal sampled tokens (`strop.evaluation.evaluate`)."""
+    """The environment to compare it with at equal sampled tokens (`strop.evaluation.evaluate`)."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Feedback:
         what = told(self.task, verdict, self.tell)
         what = clipped(what, self.chars) + "\n" if what else ""
         said = f"Your code failed.\n{what}Give it another try."
-        if not self.opening.messages:  # a prompt of plain text continues: comments, then the prompt again
+        if not self.opening.messages:  # plain text has no roles: add comments, then repeat the prompt
             said = "\n\n" + "\n".join(f"# {line}" for line in said.splitlines()) + f"\n\n{self.opening.text}"
         return Say((Message(role="user", content=said),), prefill=self.opening.prefill)
 

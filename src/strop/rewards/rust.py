@@ -29,7 +29,7 @@ def test(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def non_empty(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 for a function with a body, and a test; `todo!()` and the like do not count as a body."""
+    """1 if there are a function with a body and a test; `todo!()` and the like do not count as a body."""
     code, tests = functions_of(rollout.answer)
     return float(bool(tests) and bool(code) and not any(only_gives_up(function) for function in code))
 
