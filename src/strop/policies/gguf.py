@@ -1,12 +1,12 @@
 """Converts llama.cpp's GGUF files to folders that transformers loads.
 
-A file is converted once, into a folder of Strop's cache named by the file's content. Weights are kept in the smallest
-of bfloat16, float16 and float32 that holds all of them exactly: 2 bytes a weight for a file in one of these types, 4
-for a quantised one, whose values have more digits.
+A file is converted once, into a folder of Strop's cache named after the file's content. Weights are stored in the
+smallest of bfloat16, float16 and float32 that holds all of them exactly: 2 bytes per weight for a file in one of these
+types, 4 for a quantised one, whose values have more digits.
 
 transformers reads the tensors. Settings that it ignores are added here: rotary positions, caps, end tokens, BOS. A file
-is refused if a tensor would be left out, a parameter would stay empty, or positions would differ from the file's; other
-settings that nothing reads are named in a note.
+is refused if a tensor would be left out, a parameter would stay empty, or positions would differ from the file's; a
+note names any other settings that are ignored.
 """
 
 import os
@@ -274,7 +274,7 @@ def _check_positions(model: PreTrainedModel, header: _Header) -> None:
 
 
 def _note(tokenizer: PreTrainedTokenizerBase, header: _Header) -> None:
-    """Prints which settings are not read."""
+    """Prints the names of settings that are ignored."""
     unread = [f"{header.architecture}.{name}" for name in header.own if name not in _READ]
     cut = header.settings.get("tokenizer.ggml.pre")
     way = getattr(getattr(tokenizer, "backend_tokenizer", None), "pre_tokenizer", None)
