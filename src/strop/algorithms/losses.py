@@ -201,7 +201,7 @@ def _reinforce(tokens: Tokens, *, average: Share) -> Terms:
 
 
 def _sequence_weighted(tokens: Tokens, *, max_weight: float) -> Terms:
-    """One weight per answer, its ratio to the policy that sampled."""
+    """One weight per answer: its ratio to the policy that sampled it."""
     return *sequence_weighted(tokens, max_weight), "constant"
 
 

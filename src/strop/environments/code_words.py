@@ -40,7 +40,7 @@ _FUNCTIONS_AS_VALUES = re.compile(
 _MORE_PROGRAMS = """
 bash bat cjs clj cu cuh cxx dart ex exs f90 fs hs hxx jl lua m mjs ml mm pl pm ps1 r sh sql svelte vb vue zig
 """
-"""File endings of programs besides those of LANGUAGES."""
+"""File extensions of programs, besides those in LANGUAGES."""
 _ABBREVIATED = """
 arg argument | param parameter | config configuration settings | cli command | dir directory folder | env
 environment | auth authentication authorization | tmp temp temporary | init initialize | msg message | str string |
@@ -61,7 +61,7 @@ class Bag:
 
 
 def bag_of(path: str, text: str) -> Bag:
-    """The bag of a text. The ending of `path` gives the syntax of comments."""
+    """The bag of a text. The extension of `path` determines the syntax of comments."""
     words = Counter(_WORD.findall(text))
     counts: dict[str, int] = {}
     _add(counts, words, 1)
@@ -93,12 +93,12 @@ def _prose(path: str, text: str) -> list[str]:
 
 
 def is_program(path: str) -> bool:
-    """Whether a file is source code, by its ending."""
+    """Whether a file is source code, judged by its extension."""
     return path.rpartition(".")[2].lower() in _MORE_PROGRAMS.split() or bool(language_at(path))
 
 
 def language_at(path: str) -> str:
-    """The language of a file by its ending, "" if it is not in LANGUAGES."""
+    """The language of a file by its extension; "" if it is not in LANGUAGES."""
     return LANGUAGES.get(path.rpartition(".")[2].lower(), "")
 
 

@@ -94,7 +94,7 @@ class Feedback:
 
 def failures(task: Task, verdict: Verdict) -> str:
     """Why the answer failed: a few lines for each of the first `MOST` failed tests, or the compiler's messages; "" if
-    all passed. It names inputs and expected values, so `task` must hold only tests that may be told.
+    all passed. It names inputs and expected values, so `task` must contain only tests that may be shown.
     """
     if verdict.passed:
         return ""

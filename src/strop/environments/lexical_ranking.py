@@ -35,7 +35,7 @@ Key = TypeVar("Key")
 K1, B = 1.2, 0.75
 COVERED = 0.5
 NAMED, IN_FOLDER = 0.9, 0.25
-"""Weight of a file's name, divided by the root of its number of words, and of its folders' names."""
+"""Weight of a file's name, divided by the square root of its number of words, and of its folders' names."""
 GLUED = 4
 """Minimum length of a word that may match the beginning or end of a name's word, as `cache` in `dircache`."""
 CANDIDATES = 20
@@ -295,7 +295,7 @@ def _names(path: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _mentioned(question: str, paths: Mapping[str, object]) -> set[str]:
-    """The paths that a question mentions, whole or by their last parts: `cart.py`, `shop/cart.py`."""
+    """The paths that a question mentions, in full or by their last parts: `cart.py`, `shop/cart.py`."""
     names = {name.removeprefix("./") for name in _FILE_NAME.findall(question)}
     return {path for path in paths if names and any(f"/{path}".endswith(f"/{name}") for name in names)}
 

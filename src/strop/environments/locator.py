@@ -166,7 +166,7 @@ def _is_inside(top: Path, folder: str, known: dict[str, bool]) -> bool:
 
 
 def read_text(top: Path, path: str) -> str | None:
-    """The text of a file; None if it is binary, too long, gone, or by now a link or a device."""
+    """The text of a file; None if it is binary, too long, gone, or has become a link or a device."""
     try:
         handle = os.open(top / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(handle, "rb") as file:

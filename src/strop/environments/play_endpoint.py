@@ -21,7 +21,7 @@ from strop_verify.core.play import Converse, Ran, Services, StopReason
 from strop_verify.core.rollout import Completion
 
 MODEL = "policy"
-"""The name under which agents find the policy."""
+"""The model name under which agents find the policy."""
 MOST_WAITING = 64
 """Maximum number of an agent's requests waiting for their turn."""
 _OVER = "the play is over"

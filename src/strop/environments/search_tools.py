@@ -137,7 +137,7 @@ class SearchTools(Toolbox):
 
 
 def ripgrep() -> str:
-    """ripgrep's path: STROP_RIPGREP, else beside Python or on the PATH. Raises UserError if there is none."""
+    """ripgrep's path: STROP_RIPGREP, else next to Python or on the PATH. Raises UserError if there is none."""
     beside = Path(sys.executable).with_name("rg")
     found = os.environ.get("STROP_RIPGREP") or (beside if beside.is_file() else shutil.which("rg"))
     if not found:

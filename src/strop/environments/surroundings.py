@@ -31,7 +31,7 @@ class Surroundings:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The variables by name."""
+        """The environment variables by name."""
         return MappingProxyType(dict(self.variables))
 
 

@@ -138,7 +138,7 @@ class RewardModel:
         return hidden[0, torch.tensor([place[-1] for place in places], device=self.model.device)]
 
     def cost(self, rows: Sequence[Row]) -> int:
-        """Tokens of one forward pass."""
+        """Number of tokens in one forward pass over these rows."""
         if not self.shares:
             return len(rows) * max((len(prompt) + len(answer) for prompt, answer in rows), default=0)
         prompts = sum(len(prompt) for prompt, _ in groupby(rows, key=itemgetter(0)))

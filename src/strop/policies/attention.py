@@ -106,7 +106,7 @@ class SharedPrompts:
 
     keys, values  one (U, key heads, P, size) per layer
     mask   (U, P) bool, False for padding
-    rows   (U, most rows of a prompt) the rows of each prompt, padded with any row
+    rows   (U, maximum rows per prompt) the rows of each prompt, padded with any row
     place  (R,) each row's index in the flattened `rows`
     own    (R, K) bool, False for those of a row's K own places that hold no token yet; None if all hold one
     """

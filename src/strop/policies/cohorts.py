@@ -54,7 +54,7 @@ class _Cohort:
 
 
 class CohortBatch(DecodedRows):
-    """See the module's docstring. `rows` holds the cohorts' rows, one cohort after another."""
+    """Decodes in cohorts; see the module's docstring. `rows` holds the cohorts' rows, one cohort after another."""
 
     def __init__(self, model: PreTrainedModel, pad_id: int, *, kind: Kind = "padded") -> None:
         super().__init__(model, pad_id)
@@ -92,7 +92,7 @@ class CohortBatch(DecodedRows):
         return [added[number] for number in range(len(requests))]
 
     def _parts(self, prompts: list[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
-        """Prompts to compute together."""
+        """Groups prompts that can be computed together."""
         lengths = [len(prompt) for prompt in prompts]
         order = sorted(range(len(prompts)), key=lengths.__getitem__)
         for _, numbers in groupby(order, key=lambda number: self._kind == "padded" or lengths[number]):
@@ -146,7 +146,7 @@ class CohortBatch(DecodedRows):
         self.logits = torch.cat(found)
 
     def _compact(self) -> None:
-        """Removes finished rows if that pays."""
+        """Removes finished rows if that saves time."""
         start, kept, cohorts = 0, list[int](), list[_Cohort]()
         for cohort in self._cohorts:
             live = [n for n in range(cohort.count) if self.rows[start + n] is not None]

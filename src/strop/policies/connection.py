@@ -29,18 +29,18 @@ class Connection:
     """The server's name for the model."""
     temperature: float = 1.0
     max_tokens: int = 4096
-    """Per response."""
+    """Maximum tokens per response."""
     concurrency: int = 16
-    """Calls at a time."""
+    """Maximum number of concurrent calls."""
     timeout_seconds: float = 600.0
-    """Per call."""
+    """Time limit per call."""
     retry_seconds: float = 300.0
     """How long a call is retried if the server is busy, failing or gone."""
     api_key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the API key."""
     price_in: float | None = None
     price_out: float | None = None
-    """Per million tokens; None: unknown, and no cost is shown."""
+    """Prices per million tokens; None if unknown, in which case no cost is shown."""
     max_cost: float | None = None
 
     @property

@@ -268,7 +268,7 @@ class DecodeBatch(DecodedRows):
         return out.logits[:, -1]
 
     def _compact(self, *, always: bool = False) -> None:
-        """Removes finished rows if that pays, or if `always`."""
+        """Removes finished rows if that saves time, or if `always`."""
         live = [number for number, row in enumerate(self.rows) if row is not None]
         if len(live) == len(self.rows) or not live:
             self.rows = self.rows if live else []

@@ -161,7 +161,7 @@ class RowCache(Cache):
     def _set(self, lengths: torch.Tensor) -> None:
         self.lengths = lengths
         self.longest = int(lengths.max()) if len(lengths) else 0
-        """Largest length."""
+        """Largest length of any row."""
         self.even = bool((lengths == self.longest).all())
         """Whether all lengths are equal."""
 

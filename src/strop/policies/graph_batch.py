@@ -18,7 +18,7 @@ from strop.policies.decode_batch import DecodeBatch, NobodyWaits
 from strop.policies.decoding import RowCache, RowLayer
 
 CHECKED = 2
-"""Steps of a graph that are compared with the usual computation."""
+"""Number of a graph's steps that are compared with the usual computation."""
 EXACT, ROUNDED = 1e-3, 0.1
 """Maximum difference of a graph's log-probabilities in nats: of each in float32, of the mean in shorter types, where a
 captured matrix product may add in another order."""
@@ -84,7 +84,7 @@ class GraphBatch(DecodeBatch):
         self._usable = True
 
     def _computed(self) -> torch.Tensor:
-        """See `DecodeBatch`."""
+        """Replays the graph where possible; see `DecodeBatch`."""
         if self._of is not self._shared:
             self._of, self._replay, self._replayed = self._shared, None, 0
             self._inputs = self._tokens.clone()

@@ -58,5 +58,5 @@ class Guide:
         return logits.float().masked_fill(~fits.to(logits.device), -_NEVER)
 
     def took(self, token: int) -> None:
-        """Appends the chosen token."""
+        """Advances the grammar by the chosen token."""
         self._matcher.consume_token(token)  # type: ignore[attr-defined]

@@ -133,7 +133,7 @@ def load_model(
         model.set_attn_implementation("eager")
     if quantization:
         _settle(model)
-    transformers_logging.disable_progress_bar()  # of the checkpoints to come
+    transformers_logging.disable_progress_bar()  # for the checkpoints to come
     if not any(isinstance(weight, DTensor) for weight in model.parameters()):
         model.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     return model.eval()

@@ -116,7 +116,7 @@ class ModelShape:
             with torch.device("meta"):
                 model = AutoModelForCausalLM.from_config(known)
             return cls._of_model(model, published)
-        except Exception:  # of many model classes
+        except Exception:  # from many model classes
             return None
 
     @classmethod
@@ -194,7 +194,7 @@ def _matrices(module: Any) -> list[Any]:
 def _number(text: Any, *names: str) -> int:
     """The first of these settings that is an integer; 0 if none is, for example if layers differ in it."""
     for name in names:
-        with suppress(Exception):  # of many configurations
+        with suppress(Exception):  # from many configurations
             if isinstance(value := getattr(text, name), int):
                 return value
     return 0

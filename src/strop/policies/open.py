@@ -236,7 +236,7 @@ def local_tokenizer(recipe: Recipe, files: "ModelFiles") -> "HubTokenizer | None
 
     try:
         inner = PreTrainedTokenizerFast.from_pretrained(str(files.folder))
-    except Exception as error:  # of several libraries
+    except Exception as error:  # from several libraries
         cause = " ".join(f"{type(error).__name__}: {error}".split())
         raise UserError(
             f"model.name={files.folder}: its tokenizer cannot be read ({cause:.200}); copy it again"

@@ -179,7 +179,7 @@ def _seen(model: PreTrainedModel) -> Watch | None:
     prompt = random_ids(model, PROMPT, 0)
     tree, _ = prefix_tree([[*prompt, *random_ids(model, 3, n)] for n in (1, 2)], model.device)
     sharded = isinstance(next(model.parameters()), DTensor)
-    decoder = model if sharded else model.base_model  # FSDP2 gathers where the whole model is called
+    decoder = model if sharded else model.base_model  # FSDP2 gathers if the whole model is called
     try:
         with at_rest(model), grouped() as seen:
             decoder(
@@ -198,7 +198,7 @@ _decoders: WeakKeyDictionary[Any, dict[tuple[Any, ...], tuple[Decoder, Proof]]] 
 
 
 def decoder_of(model: PreTrainedModel, pad_id: int, *, longest: int = 0) -> tuple[Decoder, Proof]:
-    """The fastest way to sample from a model that gives its own log-probabilities; cached per model.
+    """The fastest way of sampling that reproduces a model's own log-probabilities; cached per model.
 
     longest  tokens of the longest text to come
     Raises UserError if there is none.
@@ -246,7 +246,7 @@ def first_right(
     what: str,
     longest: int,
 ) -> tuple[Way, Proof]:
-    """The first way that gives a model's own log-probabilities. Raises UserError if none does."""
+    """The first way that reproduces a model's own log-probabilities. Raises UserError if none does."""
     yardstick, left = Yardstick(model), dict[str, str]()
     for name, way in ways.items():
         try:

@@ -69,7 +69,7 @@ class ToolSpec:
         return {"type": "function", "function": function}
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments, converted to their types. Raises ValueError, one line that says how to call the tool."""
+        """The arguments, converted to their types. Raises ValueError with one line on how to call the tool."""
         try:
             model = self.model.model_validate(dict(given))
         except ValidationError as error:
@@ -269,7 +269,7 @@ def json_at(text: str, at: int, what: str) -> tuple[Any, int]:
         return json.JSONDecoder(strict=False).raw_decode(text, at)
     except json.JSONDecodeError as error:
         raise CallFault(f"{what} is not JSON: {error.msg.lower()} at character {error.pos - at}") from None
-    except (ValueError, RecursionError):  # numbers of thousands of digits, thousands of brackets
+    except (ValueError, RecursionError):  # thousands of digits in a number, thousands of brackets
         raise CallFault(f"{what} cannot be read as JSON") from None
 
 

@@ -38,7 +38,7 @@ class Clock:
     verifying: float = 0.0
     """Only while nothing was left to sample: verification during sampling delays nothing."""
     rewards: float = 0.0
-    """In reward functions."""
+    """Time in reward functions."""
     starting: float = 0.0
     """Setting up environments and their agents while nothing was sampled."""
     tools: float = 0.0
@@ -263,7 +263,7 @@ class Admission:
 
     @property
     def left(self) -> list[Play]:
-        """The waiting plays."""
+        """The plays that wait for their turn."""
         return list(self._waiting)
 
     def again(self, play: Play) -> bool:

@@ -183,7 +183,7 @@ def prompts_that_fit(
 
 EXPERT, GUESS = "of the environment's expert", "of an expert who guesses what the agent asks for"
 REFERENCE = "that answered with the reference"
-"""Who played."""
+"""Phrases for who played."""
 
 
 def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -> tuple[Rollout, str]:

@@ -38,7 +38,7 @@ from strop_verify.core.rollout import Rollout
 
 WORDS = {"seconds_cpu": "CPU seconds", "seconds": "seconds"}
 ROUND = 128
-"""Answers sampled at a time."""
+"""Number of answers sampled at a time."""
 Say = Callable[[str], None]
 
 
@@ -108,7 +108,7 @@ def trained_control(
     plan = run.path / "controls" / f"{name}.json"
     known: dict[str, Any] = parts.ranks.from_main(partial(_read, plan))
     found, examples = _planned(name, recipe, parts, start, known, budget)
-    gc.collect()  # models hold references to themselves
+    gc.collect()  # models contain reference cycles
     release_memory()
     if parts.ranks.main:
         plan.parent.mkdir(exist_ok=True)

@@ -38,7 +38,7 @@ class TrainedStep:
     played: list[Group]
     metrics: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    """Lines for the user."""
+    """Lines to show to the user."""
 
 
 class ErrorRate:

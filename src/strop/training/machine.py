@@ -125,7 +125,7 @@ def _bytes(recipe: Recipe, model: ModelFiles, samples: bool) -> tuple[int, int, 
         saved, frozen = sum(lora.rank * sum(one) for one in model.adapted(lora.target_modules).values()), 0
     each = width * (saved + 2 * (saved - frozen))  # AdamW keeps two numbers per weight
     written = max(-(-recipe.optim.steps // recipe.run.save_every), len(recipe.stages))
-    kept = min(max(2, recipe.run.keep_checkpoints) + 1, written)  # an old one goes last
+    kept = min(max(2, recipe.run.keep_checkpoints) + 1, written)  # old ones are removed last
     warm = kept_in * model.size if recipe.sft.warm_start and (recipe.grpo.beta or lora.rank) else 0
     return kept * each + width * saved + warm, kept, each
 

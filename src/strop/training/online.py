@@ -189,7 +189,7 @@ class EditEventFeed(Feed):
         if len(alike) < len(found) and not self._told_of_others:
             self._told_of_others = True
             self._say(
-                f"{len(found) - len(alike)} suggestions are left out, as they were not sampled with this run's "
+                f"{len(found) - len(alike)} suggestions are left out, since they were not sampled with this run's "
                 f"sampling.temperature={used.temperature:g} sampling.top_p={used.top_p:g}"
             )
         return alike

@@ -106,7 +106,7 @@ def join() -> Ranks:
     ):
         # accelerate sets an address only if it was asked for several processes.
         raise UserError(
-            "accelerate launch was asked for several processes and started one, as it does with --cpu; use: torchrun "
+            "accelerate launch was asked for several processes but started one, as it does with --cpu; use: torchrun "
             "--nproc-per-node N -m strop.cli train ..."
         )
     if world == 1:

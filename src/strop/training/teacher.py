@@ -107,7 +107,7 @@ class Teacher:
 
     @torch.no_grad()
     def load(self, checkpoint: Path) -> None:
-        """Reads what `save` wrote."""
+        """Reads the self-teacher's weights that `save` wrote."""
         if self.config.update_rate < 1:
             values = load_file(checkpoint / AVERAGE)
             for name, (own, _) in self._averaged().items():

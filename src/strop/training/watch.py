@@ -149,7 +149,7 @@ class RankWatch(threading.Thread):
             part.replace(self._file(self._rank, "json"))
 
     def _look(self, passed: float) -> None:
-        """Updates what is known of each process."""
+        """Updates what is known about each process."""
         for rank, seen in enumerate(self._seen):
             report = seen.report
             if rank == self._rank:

@@ -6,7 +6,7 @@
             rows continue from it. For windows, recurrent layers and latent attention; not under gradient checkpointing,
             which keeps no cache.
     rows    rows padded on the right, where causal layers never look, so they need no mask.
-    one     one row after another, for models in which a row depends on the longest one beside it (scaled positions).
+    one     one row after another, for models in which a row depends on the longest row in its batch (scaled positions).
 
 All compute the head in chunks of tokens (`training.head`), so memory grows with the number of tokens.
 """
