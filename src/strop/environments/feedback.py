@@ -116,7 +116,7 @@ def told(task: Task, verdict: Verdict, tell: bool | None) -> str:
     """What a play is told about a failed verdict on its task's public tests; "" to tell only that it failed.
 
     tell  False tells nothing. None tells what the tests expect only if the task shows some; otherwise it would reveal
-    the tests that judge. Errors in the answer itself, such as a syntax error, are always told.
+    the tests that judge, so only errors in the answer itself, such as a syntax error, are told.
     """
     build = verdict.stage("build")
     own = verdict.outcome is Outcome.NO_ANSWER or (build is not None and not build.passed)

@@ -85,7 +85,7 @@ def _lines(
     )
     yield f"# {recipe.run.name}\n\nA code model trained with Strop {__version__}: {how}.\n"
     lora = f"LoRA adapters of rank {recipe.model.lora.rank}" if grpo and recipe.model.lora.rank else ""
-    whole = f"whole, {lora} added in" if lora else "whole"
+    whole = f"full, with {lora} merged in" if lora else "full"
     trained = f"{recipe.optim.steps} steps" if grpo else "the whole warm start"
     sets: Sequence[TasksConfig] = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
     facts = {
