@@ -220,7 +220,7 @@ def test_it_waits_as_long_as_the_server_says(server):
     assert times[1] - times[0] >= 1
     server.headers = {"retry-after": "1000"}
     times.clear()
-    with pytest.raises(UserError, match=r"too busy or the account is spent .*slow down.* policy.concurrency"):
+    with pytest.raises(UserError, match=r"busy or the account has no credit .*slow down.*policy.concurrency"):
         play(open_(server), ["p"])  # longer than policy.retry_seconds
 
 
@@ -252,7 +252,7 @@ def test_a_server_that_stays_busy_is_given_up_after_the_deadline(server, quick):
     assert len(server.seen) > 2 and time.monotonic() - started < 60
     server.seen.clear()
     server.answer = lambda body: (429, {"error": {"message": "pay", "code": "insufficient_quota"}})
-    with pytest.raises(UserError, match="account is spent"):
+    with pytest.raises(UserError, match="account has no credit"):
         play(open_(server), ["p"])
     assert len(server.seen) == 1
 

@@ -143,7 +143,7 @@ def test_a_wrong_product_is_seen_and_never_used(
         return lambda rows, given: forward(rows, given) * (factor if rows == 9 else 1.0)
 
     monkeypatch.setattr(packed_weights, "_packed", wrong)
-    with pytest.warns(UserWarning, match=f"9 rows with packed weights: {told} off; not used"):
+    with pytest.warns(UserWarning, match=f"9 rows: packed weights are off by {told}; not used"):
         ours = sampled(model, 9, 24)
     monkeypatch.setattr(packed_weights, "ROWS", range(0))
     assert same(ours, sampled(model, 9, 24))

@@ -150,7 +150,7 @@ def test_it_sleeps_until_it_gets_weights_and_then_answers_the_same(engines):
     ours.work(0)
     ours.sleep()
     assert ours._engine.is_sleeping()
-    with pytest.raises(StropError, match="sleeps until it gets new weights"):
+    with pytest.raises(StropError, match="is asleep until it gets new weights"):
         play(ours, GREEDY)
     ours.update(2, named_weights(model))
     assert not ours._engine.is_sleeping()

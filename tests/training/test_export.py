@@ -83,7 +83,7 @@ def test_the_card_says_what_the_run_was_and_nothing_else(
     assert strop("export", adapted, "-o", out).returncode == 0
     after = json.loads((adapted / "evaluation" / "after.json").read_text())
     for folder, weights, library in (
-        (out, "whole, LoRA adapters of rank 4 added in", "transformers"),
+        (out, "full, with LoRA adapters of rank 4 merged in", "transformers"),
         (adapted / "final", "LoRA adapters of rank 4, which need the base model", "peft"),
     ):
         text = (folder / "README.md").read_text()

@@ -97,7 +97,7 @@ def test_tasks_rewards_and_environment_of_the_process_are_trained_with_and_asked
         (Overrides(tasks, WeightedRubric([("even", even, 1.0)]), Noted), "rewards"),
         (Overrides(tasks, given.rubric), "environment"),
     ):
-        with pytest.raises(UserError, match=f"not the same: {what}"):
+        with pytest.raises(UserError, match=f"different: {what}"):
             resume(run, given=other, **quiet())
     assert not (run / "error.txt").exists() and weights(run) == before
     api.train(recipe, tasks=tasks, rewards={even: 2.0}, environment=Noted, resume=run, **quiet())

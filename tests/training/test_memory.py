@@ -355,7 +355,7 @@ def test_types_that_the_cpu_has_no_instructions_for(monkeypatch: pytest.MonkeyPa
 
 def test_a_model_that_nobody_knows(tmp_path: Path) -> None:
     recipe = recipe_of(f"model.name={tmp_path}/nothing")
-    line = f"memory: not computed, as config.json of {tmp_path}/nothing cannot be read"
+    line = f"memory: not computed, since config.json of {tmp_path}/nothing cannot be read"
     assert plan_lines(recipe) == [line] and memory(recipe) == Comparison([line])
 
 

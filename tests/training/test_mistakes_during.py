@@ -242,7 +242,7 @@ def test_a_full_disk_at_a_checkpoint(place: Place) -> None:
         "    return rollout.index\n"
     )
     line = one_line(place.train(reward), 1)
-    assert "cannot save" in line and "no space left" in line and "checkpoint-2 is whole" in line
+    assert "cannot save" in line and "no space left" in line and "checkpoint-2 is intact" in line
     assert f"strop train --resume {place.run}" in line
     assert place.checkpoints() == ["checkpoint-2"]
     assert "Traceback" in (place.run / "error.txt").read_text()
@@ -281,7 +281,7 @@ def test_a_flipped_byte_in_any_file_of_a_checkpoint(place: Place, rank: int) -> 
         line = one_line(place.resume(), 2)
         assert f"{file} is damaged" in line, (file, where, line)
         if file.parent == newest:
-            assert f"remove {newest} to resume from checkpoint-2, which is whole" in line
+            assert f"remove {newest} to resume from checkpoint-2, which is intact" in line
         flip(file, *where)
     flip(whole / "ahead.jsonl.zst", 20, 3)
     (newest / weights).unlink()

@@ -270,7 +270,7 @@ def test_killed_anywhere_the_same_bits_follow(edits: Path, tiny_model: Path, tmp
 
     said = run(tmp_path / "whole", -1)
     assert sum("waiting" in line for line in said) == 2 and sum("deployed" in line for line in said) == 2
-    assert sum(line.startswith("2 suggestions are left out, as they were not sampled") for line in said) == 1
+    assert sum(line.startswith("2 suggestions are left out, since they were not") for line in said) == 1
     for stop in some(range(len(said)), 3):
         folder = tmp_path / f"killed-{stop}"
         run(folder, stop)

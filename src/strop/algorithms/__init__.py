@@ -1,1 +1,1 @@
-"""The policy gradient: advantages and losses, each beside its formula."""
+"""The policy gradient: advantages and losses, each with its formula."""

@@ -1,18 +1,18 @@
 """Advantages: how much better a rollout was than its baseline. Pure functions without torch, each with its formula;
-`ADVANTAGES` names those of a recipe.
+`ADVANTAGES` maps the names used in recipes to them.
 
-Legend: G rollouts of a group. A reward of None is "not scored": it is in no baseline and its advantage is 0.
+Legend: G is the number of rollouts in a group. A reward of None means "not scored": no baseline includes it, and its
+advantage is 0.
 
 Your own advantage is a function of a step's groups that returns one entry per group: one number per rollout, or the
-group with advantages in its rollouts, turns or steps. Its options are its keyword-only parameters, typed by
-annotations:
+group with advantages in its rollouts, turns or steps. Its options are its annotated keyword-only parameters:
 
     def above(groups: Sequence[Group], *, bar: float = 0.5) -> list[list[float]]:
         return [[0.0 if reward is None else reward - bar for reward in group.rewards] for group in groups]
 
     grpo: {advantage: {type: "mine.py:above", bar: 0.2}}
 
-A class is constructed with the options and called with groups; one with `state` and `load` is resumed.
+A class is constructed with the options and called with the groups; if it has `state` and `load`, resumed runs use them.
 """
 
 import inspect
@@ -40,8 +40,8 @@ EPSILON = 1e-4
 def group_relative(groups: Sequence[Rewards], scale: Scale = "group") -> list[list[float]]:
     """A_i = (r_i - mean(r)) / (std(r) + EPSILON) in each group (DeepSeekMath, arXiv 2402.03300, section 4.1.2).
 
-    scale  group: by the group's standard deviation; batch: by that of all rewards given (arXiv 2508.08221); none: not
-           divided, which keeps the weight of easy and hard tasks (Dr. GRPO, arXiv 2503.20783, section 3.2)
+    scale  group: divide by the group's standard deviation; batch: by that of all rewards given (arXiv 2508.08221);
+           none: do not divide, so easy and hard tasks get no extra weight (Dr. GRPO, arXiv 2503.20783, section 3.2)
 
     Standard deviations are unbiased (over G - 1). Advantages are 0 if fewer than two rewards are known.
     """
@@ -68,9 +68,9 @@ def leave_one_out(groups: Sequence[Rewards]) -> list[list[float]]:
 def times_calls(advantages: Sequence[float], plays: Sequence[Sequence[int]]) -> list[float]:
     """A_i times the mean over the turns of play i of max(1, calls), from the number of calls in each turn.
 
-    SWE-grep (cognition.ai/blog/swe-grep, 2025-10-16) scales by the mean number of calls a turn, so that plays with
-    parallel calls count more; its formula is not published. Deviation: a turn without a call counts as one, so no
-    play is scaled down, or to 0 without calls. A group's advantages then need not add up to 0.
+    SWE-grep (cognition.ai/blog/swe-grep, 2025-10-16) scales by the mean number of calls per turn, so that plays with
+    parallel calls count more; its formula is not published. Deviation: a turn without calls counts as one call, so no
+    play is scaled down (to 0 if it makes no calls). A group's advantages then need not add up to 0.
     """
     return [
         advantage * (fmean(max(1, calls) for calls in turns) if turns else 1.0)
@@ -80,7 +80,7 @@ def times_calls(advantages: Sequence[float], plays: Sequence[Sequence[int]]) -> 
 
 @dataclass
 class RunningBaseline:
-    """A_i = r_i - b, with b an exponential mean of the rewards before it: for groups of one (REINFORCE, Williams 1992).
+    """A_i = r_i - b, with b an exponential average of earlier rewards; for groups of one (REINFORCE, Williams 1992).
 
     Each task has its own mean; the first reward of a task is compared with the mean over all tasks. In the first step
     there is no mean yet: a group of one is compared with 0, a larger one with its own mean.
@@ -93,7 +93,7 @@ class RunningBaseline:
     _overall: float | None = field(default=None, init=False)
 
     def __call__(self, groups: Sequence[Group]) -> list[list[float]]:
-        """`advantages` of the groups' rewards."""
+        """Calls `advantages` with the groups' task ids and rewards."""
         return self.advantages([group.task_id for group in groups], [group.rewards for group in groups])
 
     def advantages(self, task_ids: Sequence[str], groups: Sequence[Rewards]) -> list[list[float]]:
@@ -197,7 +197,7 @@ def _by_turns(groups: Sequence[Group], *, discount: float, scale: Scale) -> list
 def _by_steps(
     groups: Sequence[Group], *, steps: Literal["statement", "turn"], continuations: int, most_steps: int
 ) -> list[Group]:
-    """The normalised rewards of each step and the later ones. The options applied when the steps were played."""
+    """The sum of the normalised rewards of each step and all later ones. The options took effect during play."""
     return [_by_step(group) for group in groups]
 
 
@@ -207,8 +207,8 @@ def _calls(group: Group) -> list[list[int]]:
 
 
 def _by_turn(group: Group, discount: float, scale: Scale) -> Group:
-    """The last turn has the play's reward; other turns have their own, or none, which counts as 0. The play's own
-    advantage, the mean over its turns, is only logged.
+    """The last turn gets the play's reward; other turns keep their own (0 if they have none). The play's own advantage,
+    the mean over its turns, is only logged.
     """
     rewards = [
         [None if r.reward is None else turn.reward or 0.0 for turn in r.turns[:-1]]
@@ -224,8 +224,8 @@ def _by_turn(group: Group, discount: float, scale: Scale) -> Group:
 
 
 def _by_step(group: Group) -> Group:
-    """A turn without steps is one step: the last turn's has the play's reward, others their turn's. The play's own
-    advantage, the mean over its steps, is only logged.
+    """A turn without steps counts as one step, with the turn's reward (the play's reward for the last turn). The play's
+    own advantage, the mean over its steps, is only logged.
     """
     turns = [[_in_steps(r, place) for place in range(len(r.turns))] for r in group.rollouts]
     found = process([[step.value for steps in play for step in steps] for play in turns])
@@ -289,7 +289,7 @@ def find_advantage(form: config.Advantage) -> Advantage:
     try:
         inspect.signature(made).bind(())
     except TypeError as error:
-        what = f"advantage {form.type!r} must be a function of (groups), or a class whose objects are"
+        what = f"advantage {form.type!r} must be a function of (groups), or a class whose instances take (groups)"
         raise UserError(f"{place}: {what}: {error}{place_of(kind)}") from None
     return made  # type: ignore[no-any-return]
 

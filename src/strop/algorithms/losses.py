@@ -1,17 +1,17 @@
 """Policy-gradient losses over the sampled tokens of a micro-batch, each with its formula. `LOSSES` names them, and
 `objective` combines one with the recipe's KL term and correction.
 
-Legend: N sampled tokens of a micro-batch laid end to end, B its rows (one sample each), R the rows and T the sampled
-tokens of the whole update. i is a row, t a token, A the advantage, pi the policy that learns, old the policy before
-the step's first update, mu the policy that sampled.
+Legend: N is the number of sampled tokens of a micro-batch, laid end to end, B its number of rows (one sample each); R
+and T are the rows and sampled tokens of the whole update. i is a row, t a token, A the advantage, pi the policy being
+trained, old the policy before the step's first update, mu the policy that sampled.
 
 A loss is a sum over tokens: per-token objective times that token's share. Shares add up over the micro-batches of an
 update, so the split into micro-batches and processes does not change the result.
 
-Deviations: (1) R counts rows without any token in the loss (truncated, not scored) too, as TRL does; (2) the KL term
-has the share of the policy term, as in eq. 3 of DeepSeekMath.
+Deviations: (1) R includes rows without any token in the loss (truncated, not scored), as in TRL; (2) the KL term has
+the same share as the policy term, as in eq. 3 of DeepSeekMath.
 
-Your own loss is a function of the same kind; its options are its keyword-only parameters, typed by annotations:
+Your own loss is a function of the same kind; its options are its annotated keyword-only parameters:
 
     def surrogate(tokens: Tokens, *, most: float = 5.0) -> Terms:
         return cispo(tokens, most)[0], None, "tokens"
@@ -38,7 +38,7 @@ Share = Literal["answers", "tokens", "constant"]
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of a micro-batch, as input of a loss.
+    """The tokens of a micro-batch: the input of a loss.
 
     logps       (N,) log pi, with gradient
     old         (N,) log pi_old
@@ -54,22 +54,22 @@ class Tokens:
     advantages: torch.Tensor
     rows: torch.Tensor
     count: int
-    """B."""
+    """B, the number of rows."""
     reference: torch.Tensor | None = None
 
     def row_sums(self, values: torch.Tensor) -> torch.Tensor:
-        """(N,) -> (B,)."""
+        """Sums the tokens' values by row: (N,) -> (B,)."""
         return values.new_zeros(self.count).index_add(0, self.rows, values)
 
     @property
     def lengths(self) -> torch.Tensor:
-        """(B,) tokens of each row, at least 1."""
+        """(B,) number of tokens of each row, at least 1."""
         return self.row_sums(torch.ones_like(self.advantages)).clamp(min=1)
 
 
 @dataclass(frozen=True)
 class UpdateSize:
-    """Sizes of the whole update: rows R, tokens T that carry loss, and the constant length T_max (longest)."""
+    """Sizes of the whole update: rows R, tokens T in the loss, and the constant length T_max (longest)."""
 
     rows: int
     tokens: int
@@ -108,7 +108,7 @@ def cispo(tokens: Tokens, high: float) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def reinforce(tokens: Tokens) -> torch.Tensor:
-    """(N,) -A log pi (Williams 1992): right for samples of the policy itself."""
+    """(N,) -A log pi (Williams 1992): correct for samples from the policy itself."""
     return -tokens.advantages * tokens.logps
 
 
@@ -201,7 +201,7 @@ def _reinforce(tokens: Tokens, *, average: Share) -> Terms:
 
 
 def _sequence_weighted(tokens: Tokens, *, max_weight: float) -> Terms:
-    """One weight per answer, its ratio to the policy that sampled."""
+    """One weight per answer: its ratio to the policy that sampled it."""
     return *sequence_weighted(tokens, max_weight), "constant"
 
 
@@ -260,7 +260,7 @@ def _of_ones_own(name: str, loss: partial[Terms], tokens: Tokens) -> Terms:
 def objective(
     grpo: GrpoConfig, loss: Loss, tokens: Tokens, size: UpdateSize
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """(the micro-batch's part of the loss, logged values summed over its tokens). `loss` is the recipe's.
+    """(the micro-batch's part of the loss, logged values summed over its tokens) for the recipe's `loss`.
 
     clip_ratio  tokens that the loss clips, cuts or drops
     kl  with a KL term; correction, corrected  with a correction: its weight, and whether it was cut or masked

@@ -1,9 +1,9 @@
 """An expert's messages to an agent: the known answer, as calls or in the text format that the agent asks for. In a
-shell it looks around before it changes files, as the expert of `workspace` does.
+shell it looks around before changing files, as the expert of `workspace` does.
 
 The agent either lists tools, one of which is a shell, writes files or runs Python, or lists none and describes in its
-prompt how to write commands, edits or code. The expert guesses what a tool does from the names of its arguments, so its
-failure with an agent says nothing about that agent.
+prompt how to write commands, edits or code. The expert guesses what a tool does from the names of its arguments, so if
+it fails with an agent, that says nothing about the agent.
 """
 
 import re
@@ -24,7 +24,7 @@ _PATH = ("path", "file_path", "filepath", "filename", "file_name", "file")
 _TEXT = ("content", "contents", "file_text", "text", "new_content", "code")
 _OLD, _NEW = ("old_str", "old_string", "old_text", "old"), ("new_str", "new_string", "new_text", "new")
 _PYTHON = ("code", "python_code", "source", "script")
-"""Names of tools' arguments, the likeliest first."""
+"""Names of tools' arguments, most likely first."""
 _FINISH = re.compile(r"finish|submit|final|done|complete", re.IGNORECASE)
 """Names of tools that end an agent's work."""
 _MARKER = re.compile(r"echo ['\"]?([A-Z]+(?:_[A-Z]+){2,})")

@@ -4,7 +4,7 @@
     bag_of("shop/cart.py", "x = parse(y)")   # Bag(counts={"x": 4, "pars": 1, "y": 1}, length=3)
 
 An identifier is split at underscores, changes of case and digits. The whole identifier is also a word, so exact names
-match best. Stems come from Snowball's English stemmer (package snowballstemmer), after a change to American spelling.
+match best. Stems come from Snowball's English stemmer (package snowballstemmer), after conversion to American spelling.
 Words weigh more in definitions, comments and docstrings.
 """
 
@@ -23,11 +23,11 @@ DEFINED, PROSE, OPENING = 3, 1, 3
 """Weight of an occurrence beyond 1: as a definition, in a comment or docstring, and in the text's first docstring."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _LONGEST_WORD = 80
-"""Characters. Longer words are taken for data and ignored."""
+"""In characters. Longer words are treated as data and ignored."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _HASHED = re.compile(r'"""[\s\S]*?(?:"""|\Z)|' + r"'''[\s\S]*?(?:'''|\Z)|(?:^|(?<=\s))#[^\n]*")
 _SLASHED = re.compile(r"/\*[\s\S]*?(?:\*/|\Z)|//[^\n]*")
-"""Comments and docstrings. An unclosed one ends with the text, which keeps matching linear in time."""
+"""Comments and docstrings. An unclosed one runs to the end of the text, which keeps matching linear in time."""
 _DEFINED = re.compile(
     r"\b(?:def|class|fn|func|function|struct|enum|trait|impl|interface|type|mod|module|namespace)\s+(\w+)"
     r"|^([A-Za-z_]\w*)[ \t]*(?::[^=\n]{0,100})?=(?!=)",
@@ -40,7 +40,7 @@ _FUNCTIONS_AS_VALUES = re.compile(
 _MORE_PROGRAMS = """
 bash bat cjs clj cu cuh cxx dart ex exs f90 fs hs hxx jl lua m mjs ml mm pl pm ps1 r sh sql svelte vb vue zig
 """
-"""File endings of programs besides those of LANGUAGES."""
+"""File extensions of programs, besides those in LANGUAGES."""
 _ABBREVIATED = """
 arg argument | param parameter | config configuration settings | cli command | dir directory folder | env
 environment | auth authentication authorization | tmp temp temporary | init initialize | msg message | str string |
@@ -49,19 +49,19 @@ resp response | ctx context | conn connection | addr address | doc documentation
 format | cmd command | attr attribute | prop property | iter iterate | exec execute run | repo repository | sync
 synchronize | async asynchronous coroutine | cert certificate
 """
-"""Groups of words that stand for each other: abbreviations in code and their words in questions."""
+"""Groups of related words: abbreviations in code, and the words that questions use for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bag:
-    """A text's words: word -> how much it counts, at least 1; and the number of words in the text."""
+    """A text's words: word -> its weighted count, at least 1; and the number of words in the text."""
 
     counts: dict[str, int]
     length: int
 
 
 def bag_of(path: str, text: str) -> Bag:
-    """The bag of a text. The ending of `path` gives the syntax of comments."""
+    """The bag of a text. The extension of `path` determines the syntax of comments."""
     words = Counter(_WORD.findall(text))
     counts: dict[str, int] = {}
     _add(counts, words, 1)
@@ -86,19 +86,19 @@ def _defined(path: str, text: str) -> Iterator[str]:
 
 
 def _prose(path: str, text: str) -> list[str]:
-    """Comments and docstrings of a program; none of other files, which are prose or data as a whole."""
+    """Comments and docstrings of a program; none for other files, which are entirely prose or data."""
     if not (language := language_at(path)):
         return []
     return (_HASHED if language in ("python", "ruby") else _SLASHED).findall(text)
 
 
 def is_program(path: str) -> bool:
-    """Whether a file is source code, by its ending."""
+    """Whether a file is source code, judged by its extension."""
     return path.rpartition(".")[2].lower() in _MORE_PROGRAMS.split() or bool(language_at(path))
 
 
 def language_at(path: str) -> str:
-    """The language of a file by its ending, "" if it is not in LANGUAGES."""
+    """The language of a file by its extension; "" if it is not in LANGUAGES."""
     return LANGUAGES.get(path.rpartition(".")[2].lower(), "")
 
 

@@ -34,11 +34,11 @@ class Feedback:
 
     turns  maximum number of answers
     chars  maximum length of the text about a failure; longer texts keep their beginning and end
-    tell   whether the policy is told what failed, not only that something did; None: only if the task shows tests
+    tell   whether to tell the policy what failed, not only that something did; None: only if the task shows tests
     """
 
     control = "single-turn"
-    """The environment that it is compared with at equal sampled tokens (`strop.evaluation.evaluate`)."""
+    """The environment to compare it with at equal sampled tokens (`strop.evaluation.evaluate`)."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Feedback:
         what = told(self.task, verdict, self.tell)
         what = clipped(what, self.chars) + "\n" if what else ""
         said = f"Your code failed.\n{what}Give it another try."
-        if not self.opening.messages:  # a prompt of plain text continues: comments, then the prompt again
+        if not self.opening.messages:  # plain text has no roles: add comments, then repeat the prompt
             said = "\n\n" + "\n".join(f"# {line}" for line in said.splitlines()) + f"\n\n{self.opening.text}"
         return Say((Message(role="user", content=said),), prefill=self.opening.prefill)
 
@@ -94,7 +94,7 @@ class Feedback:
 
 def failures(task: Task, verdict: Verdict) -> str:
     """Why the answer failed: a few lines for each of the first `MOST` failed tests, or the compiler's messages; "" if
-    all passed. It names inputs and expected values, so `task` must hold only tests that may be told.
+    all passed. It names inputs and expected values, so `task` must contain only tests that may be shown.
     """
     if verdict.passed:
         return ""
@@ -116,7 +116,7 @@ def told(task: Task, verdict: Verdict, tell: bool | None) -> str:
     """What a play is told about a failed verdict on its task's public tests; "" to tell only that it failed.
 
     tell  False tells nothing. None tells what the tests expect only if the task shows some; otherwise it would reveal
-    the tests that judge. Errors in the answer itself, such as a syntax error, are always told.
+    the tests that judge, so only errors in the answer itself, such as a syntax error, are told.
     """
     build = verdict.stage("build")
     own = verdict.outcome is Outcome.NO_ANSWER or (build is not None and not build.passed)

@@ -1,12 +1,12 @@
 """Environment `harness`: any agent plays the task. It queries the policy at a URL of its own; its changes to the files,
 or the policy's last completion, are the answer.
 
-A command and the programs that it starts run in the play's jailed folder. That URL is the only thing on its network. A
-function `play(base_url, task, workspace)` is the user's own code and runs in a thread of this process; what it runs in
-the workspace is jailed.
+A command and the programs that it starts run in the play's jailed folder, where that URL is the only thing they can
+reach on the network. A function `play(base_url, task, workspace)` is the user's own code and runs in a thread of this
+process; what it runs in the workspace is jailed.
 
 However the agent ends (done, killed, out of time or turns), the files or the message it left are judged. Its output
-does not count.
+is ignored.
 """
 
 import os
@@ -49,7 +49,7 @@ class Harness:
     play       "file.py:function" instead of a command, or the function itself
     answer     files: the files that it changed; message: the policy's last completion
     turns      maximum number of completions
-    seconds    the agent's own time in all, and the CPU seconds of each of its processes
+    seconds    the agent's own total time, and the CPU seconds of each of its processes
     memory_mb  address space of each of its processes, in MiB
     reads      files and folders that it may read, besides those that the command names
     variables  its environment variables
@@ -87,7 +87,7 @@ class Harness:
     def setup(self, services: Services) -> None:
         """Starts the agent and waits for its first request.
 
-        Raises UserError if it can't be started, RuntimeError if it ends before it asks.
+        Raises UserError if it can't be started, RuntimeError if it ends before its first request.
         """
         for package in ("starlette", "uvicorn"):
             require(package, package=package, extra="serve", purpose="environment harness")
@@ -115,7 +115,7 @@ class Harness:
         return self._converse(self.first)
 
     def step(self, completion: Completion) -> Next:
-        """Sends the completion to the agent, which goes on."""
+        """Sends the completion to the agent and waits for its next request."""
         self.said, self.left = "".join(self.turn.request.tools.begun) + completion.text, self.left - 1
         self.endpoint.answer(self.turn, completion)
         if not self.left:
@@ -152,7 +152,7 @@ class Harness:
 
     def _command(self) -> tuple[list[str], list[str]]:
         """(the command, paths that it reads). The program and local files named in the command become absolute paths;
-        where they are scripts for this Python, the paths include the packages that they import.
+        if they are scripts for this Python, the paths include the packages that they import.
         """
         ours = surroundings_of(self.task)
         path = os.pathsep.join([ours.environment["PATH"], os.environ.get("PATH", "")])
@@ -169,7 +169,7 @@ class Harness:
             words.append(str(Path(word).absolute()) if here else word)
             reads += [words[-1]] if here else []
         if any(Path(words[0]).is_relative_to(folder) for folder in ours.read):
-            reads += ours.read  # a jail that uses an image's files has none of these
+            reads += ours.read  # a jail made from an image does not contain these
         if site := self._packages(words):
             python = f"{site.folder}/bin/python3"
             words = [python, *(words[1:] if Path(words[0]).name.startswith("python") else words)]
@@ -177,8 +177,8 @@ class Harness:
         return words, reads
 
     def _packages(self, words: list[str]) -> PackageSite | None:
-        """The packages that the command's Python scripts import, if this Python runs them: a program installed beside
-        Strop, or scripts given to its `python`. Other programs bring their own (`reads`).
+        """The packages that the command's Python scripts import, if this Python runs them: a program installed next to
+        Strop, or scripts passed to its `python`. Other programs must list their own in `reads`.
         """
         own, first = Path(sys.prefix, "bin"), Path(words[0])
         ours = (str(own), *surroundings_of(self.task).read)
@@ -233,7 +233,7 @@ class Harness:
 
 
 def interpreter_of(program: Path) -> Path | None:
-    """The interpreter of a script by its first line, or its second, where installers put a path that is too long."""
+    """The interpreter named in a script's first line, or its second, where installers put paths that are too long."""
     try:
         with program.open("rb") as file:
             first, second = file.readline(4096), file.readline(4096)
@@ -252,7 +252,7 @@ def interpreter_of(program: Path) -> Path | None:
 def environment_of(program: Path) -> list[str]:
     """The virtual environment that holds a program or whose Python runs it, and that environment's base Python.
 
-    Empty where there is none, or it is Strop's own.
+    Empty if there is none, or if it is Strop's own.
     """
     pythons = [found for found in (interpreter_of(program), interpreter_of(program.resolve())) if found]
     for path in (program, program.resolve(), *pythons):

@@ -1,4 +1,4 @@
-"""Ranks texts by a question in plain words, without a model: BM25 over files and their chunks.
+"""Ranks texts by relevance to a plain-language question, without a model: BM25 over files and their chunks.
 
     files = ranked("where are prices rounded", bags, lambda path: chunk_bags(path, texts[path]))
     files[0].path, files[0].spans          # the best file and the lines of its best chunks
@@ -8,10 +8,10 @@ BM25 is multiplied by coverage^COVERED.
 
 - BM25 in Lucene's variant: idf * c / (c + K1 (1 - B + B L / mean L)), with c the count of `code_words`, L the number of
   words in the text, and idf = log(1 + (N - n + .5) / (n + .5)) for a word in n of N files. N, n and mean L are computed
-  for each question, since files change. The package bm25s precomputes scores and would have to rebuild its index for
-  each change; tests compare ours with its.
+  for each question, since files change. The package bm25s precomputes scores and would have to rebuild its index after
+  each change; tests compare our scores with its own.
 - A word of the question and its kin (`code_words.kin`) are treated as one word with the sum of their counts.
-- Coverage is the share of the question's idf that the text holds.
+- Coverage is the share of the question's total idf whose words are in the text.
 - The name's score is the idf, among names, of the words that the question shares with a file's name and two folders.
 - Only the CANDIDATES files that rank best without chunks are cut into chunks. Chunks use the idf of files.
 
@@ -35,17 +35,17 @@ Key = TypeVar("Key")
 K1, B = 1.2, 0.75
 COVERED = 0.5
 NAMED, IN_FOLDER = 0.9, 0.25
-"""Weight of a file's name, divided by the root of its number of words, and of its folders' names."""
+"""Weight of a file's name, divided by the square root of its number of words, and of its folders' names."""
 GLUED = 4
-"""Minimum letters of a word that may match the beginning or end of a name's word, as `cache` in `dircache`."""
+"""Minimum length of a word that may match the beginning or end of a name's word, as `cache` in `dircache`."""
 CANDIDATES = 20
 WHOLE, PART, WEAK = 2.0, 1.0, 0.2
 """Weights of a question's words: an identifier, each of its parts, and words that occur in any question."""
 MOST_WORDS = 200
 """Maximum number of a question's words that count."""
 FACTORS = {"test": 0.3, "document": 0.4, "data": 0.3, "declaration": 0.75}
-"""Factors on the scores of files of each kind. Third-party, generated and hidden files count as documents; whatever is
-not source code is data; declarations are files such as exceptions.py and __init__.py.
+"""Factors on the scores of each kind of file. Third-party, generated and hidden files count as documents; anything that
+is not source code is data; declarations are files such as exceptions.py and __init__.py.
 """
 SECOND = 0.6
 """A file's second chunk is shown if it reaches this share of the best chunk's score."""
@@ -99,7 +99,7 @@ class WantedWord:
 
 @dataclass(frozen=True, slots=True)
 class RankedFile:
-    """A file with its score, above 0, and line ranges, best first.
+    """A file with its score (above 0) and line ranges, best first.
 
     spans   of its best one or two chunks
     chunks  of all its chunks, each with its score, at least 0
@@ -243,7 +243,7 @@ def _ranked_file(path: str, score: float, found: list[tuple[float, Range]], fact
 
 
 def best_chunks(files: Sequence[RankedFile], most: int) -> dict[str, list[Range]]:
-    """Path -> line ranges of at most that many chunks, best first.
+    """Path -> line ranges of at most `most` chunks, best first.
 
     Half of them are the best chunks of the best files, one each; the rest are the best of all chunks that hold a word
     of the question, by their own score and their file's.
@@ -295,7 +295,7 @@ def _names(path: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _mentioned(question: str, paths: Mapping[str, object]) -> set[str]:
-    """The paths that a question mentions, whole or by their last parts: `cart.py`, `shop/cart.py`."""
+    """The paths that a question mentions, in full or by their last parts: `cart.py`, `shop/cart.py`."""
     names = {name.removeprefix("./") for name in _FILE_NAME.findall(question)}
     return {path for path in paths if names and any(f"/{path}".endswith(f"/{name}") for name in names)}
 

@@ -1,4 +1,4 @@
-"""`Locator`: finds the files and lines of a folder that a question in plain words is about, without a model.
+"""`Locator`: finds the files and lines in a folder that a plain-language question is about, without a model.
 
     locator = Locator()
     for place in locator.find(Path("."), "where are prices rounded?"):
@@ -29,11 +29,11 @@ from strop_verify.core.ranges import Range, merged
 from strop_verify.verification.project.snapshot import listed_files
 
 FILES = 3
-"""Files in an answer by default."""
+"""Default number of files in an answer."""
 LEAST = 0.15
 """Files that score less than this share of the best file's score are left out of the answer."""
 LARGEST_DATA = 1 << 18
-"""Largest file that is read although it is not source code, in bytes."""
+"""Maximum size in bytes of a file that is read although it is not source code."""
 _KEPT_CHUNKS = 500
 """Number of files whose chunks are kept in memory."""
 State = tuple[int, int, int]
@@ -68,7 +68,7 @@ class Locator:
     def find(self, folder: Path, question: str, most: int = FILES) -> list[LocatedFile]:
         """The files that the question may be about, best first, at most `most`; none if none of its words is found.
 
-        Raises UserError for a folder that is missing, empty or too large, and when the time is up.
+        Raises UserError for a folder that is missing, empty or too large, and if the time limit is reached.
         """
         if not folder.is_dir():
             raise UserError(f"there is no folder {folder}")
@@ -137,7 +137,7 @@ _chunk_bags = lru_cache(maxsize=512)(chunk_bags)
 
 
 def _states(top: Path) -> dict[str, State]:
-    """Path -> state of each regular file of a folder, in the order of paths. Raises UserError where there is none."""
+    """Path -> state of each regular file in a folder, in the order of paths. Raises UserError if there is none."""
     states: dict[str, State] = {}
     inside: dict[str, bool] = {"": True}
     for path in listed_files(top, MOST_FILES):
@@ -166,7 +166,7 @@ def _is_inside(top: Path, folder: str, known: dict[str, bool]) -> bool:
 
 
 def read_text(top: Path, path: str) -> str | None:
-    """The text of a file; None if it is binary, too long, gone, or by now a link or a device."""
+    """The text of a file; None if it is binary, too long, gone, or has become a link or a device."""
     try:
         handle = os.open(top / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(handle, "rb") as file:

@@ -1,4 +1,4 @@
-"""One play's endpoint: an agent's requests, one after another, as turns of the play.
+"""One play's endpoint: turns an agent's requests, one after another, into turns of the play.
 
 A request whose digest was seen before is the same turn, so a client that retries gets the same answer. After the end
 every request is refused, with messages and status codes that tell clients not to retry.
@@ -21,12 +21,12 @@ from strop_verify.core.play import Converse, Ran, Services, StopReason
 from strop_verify.core.rollout import Completion
 
 MODEL = "policy"
-"""The name under which agents find the policy."""
+"""The model name under which agents find the policy."""
 MOST_WAITING = 64
 """Maximum number of an agent's requests waiting for their turn."""
 _OVER = "the play is over"
 _LEAVING = 10.0
-"""Seconds in which an agent must end after it asks for more turns than it has; many agents would retry for ever."""
+"""Seconds an agent has to exit after asking for more turns than it has; many agents would retry forever."""
 
 
 @dataclass(eq=False)
@@ -56,8 +56,8 @@ class AgentEnded:
 class PlayEndpoint:
     """The HTTP endpoint of one agent.
 
-    seconds  the agent's own time in all, from each answer to its next request
-    late     called when it exceeds that, or keeps asking after its last turn
+    seconds  the agent's own total time, counted from each answer to its next request
+    late     called when the agent exceeds that, or keeps asking after its last turn
     calls    how the policy writes calls
     over     wraps the server's ASGI application
     """
@@ -88,7 +88,7 @@ class PlayEndpoint:
     def next(self, *, first: bool = False) -> "Future[AgentTurn | AgentEnded]":
         """The agent's next request, its end, or the end of its time. Wait for one before asking for the next.
 
-        The first request has no limit here: the play's limit for setting up bounds it.
+        The first request has no limit here: the play's set-up limit bounds it.
         """
         future: Future[AgentTurn | AgentEnded] = Future()
         with self._lock:
@@ -118,7 +118,7 @@ class PlayEndpoint:
         turn.reply.set_result(ChatReply(turn.prompt_tokens, (choice,)))
 
     def converse(self, turn: AgentTurn, max_tokens: int | None) -> Converse:
-        """The step of the play that has the policy answer a request."""
+        """The play's next step: the policy answers the request."""
 
         def over(reason: StopReason, why: str) -> None:
             self.seal(reason, why)
@@ -142,7 +142,7 @@ class PlayEndpoint:
         _give(future, how)
 
     def seal(self, reason: StopReason = "answered", why: str = "") -> None:
-        """Refuses every request from now on, waiting ones too. The first call's reason stands."""
+        """Refuses every request from now on, including waiting ones. The first call's reason stands."""
         with self._lock:
             if self._sealed is None:
                 full = "This model's maximum context length is reached, and " if reason == "context" else ""
@@ -208,7 +208,7 @@ class NextRequest:
     endpoint: PlayEndpoint
 
     def start(self, services: Services) -> "Future[AgentTurn | AgentEnded]":
-        """See `Effect`."""
+        """Starts waiting for the request; see `Effect`."""
         return self.endpoint.next()
 
     def __str__(self) -> str:

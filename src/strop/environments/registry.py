@@ -1,6 +1,6 @@
 """Kinds of environments and their options: built in, from a user's file, an installed package or the calling process.
 
-A kind's options are its keyword-only parameters, typed by their annotations:
+A kind's options are its annotated keyword-only parameters:
 
     class TryAgain:
         def __init__(self, task, opening, read, *, tries: int = 2): ...
@@ -51,7 +51,7 @@ ENVIRONMENTS: Registry[EnvironmentFactory] = Registry(
         "next-edit": NextEdit,
     },
 )
-"""Every kind by its name as tasks.environment.type."""
+"""{tasks.environment.type: kind}."""
 
 
 def find_environment(
@@ -66,7 +66,7 @@ def find_environment(
 
 
 def turns_of(kind: EnvironmentFactory) -> int | None:
-    """The most completions that it takes, by its option `turns`; None if it has no such option."""
+    """The default of the option `turns`, the maximum number of completions; None if the kind has no such option."""
     taken = inspect.signature(kind).parameters.get("turns")
     return taken.default if taken is not None and isinstance(taken.default, int) else None
 
@@ -85,7 +85,7 @@ def _with_options(kind: Any, given: Mapping[str, Any], place: str) -> Environmen
         plain = [p for p in taken if p.kind is not p.KEYWORD_ONLY]
         inspect.Signature(plain).bind(None, None, None)
     except TypeError as error:
-        what = f"environment {name} must be made of (task, opening, read)"
+        what = f"environment {name} must take (task, opening, read)"
         raise UserError(f"{place}: {what}: {error}{where}") from None
     return partial(kind, **checked_options(kind, given, place))
 
@@ -117,7 +117,7 @@ class BoundEnvironment:
         return self.kind(task, *self.render(task))
 
     def source_of(self, task: Task) -> EnvironmentSource | None:
-        """See the class."""
+        """`source`, which is the same for every task."""
         return self.source
 
     @property
@@ -174,7 +174,7 @@ def played_by(
     """How the tasks of a recipe with one task set are played.
 
     `style` replaces tasks.style and the recipe's stop strings, `kind` replaces tasks.environment. The option `turns` is
-    cut to play.max_turns. Raises UserError.
+    capped at play.max_turns. Raises UserError.
     """
     config = recipe.task_set
     found = find_environment(config.environment if kind is None else kind)

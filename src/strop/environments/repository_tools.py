@@ -13,11 +13,11 @@ from strop_verify.edits.lines import split
 from strop_verify.verification.project.layout import is_protected, layout_of
 
 PAGE = 100
-"""Lines that `read` shows at once."""
+"""Maximum number of lines that `read` shows at once."""
 LONGEST = 1 << 20
-"""Bytes of the longest file that can be read or edited."""
+"""Maximum size in bytes of a file that can be read or edited."""
 _MOST_NAMED = 200
-"""Most tests that a command line names individually; for more, it names their files."""
+"""Maximum number of tests that a command line names individually; beyond that, it names their files."""
 
 
 class RepositoryTools(Toolbox):

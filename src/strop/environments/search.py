@@ -1,7 +1,7 @@
 """Environment `search`: find the files and lines of a repository that matter for a request, in a few turns of calls.
 
-As published for SWE-grep (cognition.ai/blog/swe-grep): grep, read and glob; at most eight calls a turn, run in
-parallel; at most four turns, of which the last must answer. Any violation ends the play without an answer: a turn
+As published for SWE-grep (cognition.ai/blog/swe-grep): grep, read and glob; at most eight calls per turn, run in
+parallel; at most four turns, the last of which must answer. Any violation ends the play without an answer: a turn
 without a call, a call that cannot be parsed, arguments that a tool does not take, an answer that names no places.
 
 Deviation: the answer is a call of `finish`, whose text is judged (`strop_verify.core.ranges`).
@@ -79,7 +79,7 @@ class ShortNames:
 
 MOST_TURNS = 4
 HEAD, REQUEST = 100, 1500
-"""Characters of a candidate's first line, and of the request beside candidates."""
+"""Maximum characters of a candidate's first line, and of the request if the prompt has candidates."""
 _DEFINES = re.compile(
     r"\s*(?:(?:async|export|pub(?:\(\w+\))?|unsafe) )*(?:def|class|fn|function|struct|enum|trait|impl)\b"
 )
@@ -119,7 +119,7 @@ class Search:
         self.among = tuple(among)
         self.candidates = candidates
         self.begins_slowly = candidates > 0
-        """Whether prompts are measured only during plays, since each needs its tree."""
+        """Whether prompts are measured only during plays, because each needs its tree."""
         self.box: SearchTools | None = None
         self.services: Services | None = None
 

@@ -1,13 +1,13 @@
-"""Globs, for the tool `glob` and the option `among`; and the words of a request that a search starts with."""
+"""Globs, for the tool `glob` and the option `among`; and the words of a request with which a search starts."""
 
 import fnmatch
 import re
 from collections.abc import Iterable, Sequence
 
 LONGEST = 500
-"""Characters of the longest pattern."""
+"""Maximum length of a pattern in characters."""
 MOST_BRACES = 64
-"""Patterns that one pattern with `{a,b}` may expand to."""
+"""Maximum number of patterns that one pattern with `{a,b}` may expand to."""
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,60}")
 _CODE = re.compile(r"_|[a-z][A-Z]|[A-Za-z][0-9]")
 _COMMON = """
@@ -28,7 +28,7 @@ def words(text: str) -> list[str]:
 
 def matching(pattern: str, paths: Iterable[str]) -> list[str]:
     """The paths that match a glob: `*`, `?`, `[a-z]` inside a name, `**` for any folders, `{a,b}`; one without a slash
-    matches a name in any folder. Raises ValueError for one that is empty, too long or expands to too many.
+    matches a name in any folder. Raises ValueError for a glob that is empty, too long or expands to too many.
     """
     if not pattern.strip() or len(pattern) > LONGEST:
         raise ValueError(f"write a pattern of 1 to {LONGEST} characters, such as **/*.py")
@@ -46,7 +46,7 @@ def selected(patterns: Sequence[str], paths: Iterable[str]) -> set[str]:
 
 
 def _fits(names: list[str], wanted: list[str]) -> bool:
-    """Whether the names of a path match those of a pattern. Takes time proportional to the product of their numbers."""
+    """Whether the names of a path match those of a pattern. Time is proportional to the product of their numbers."""
     fitting = {0}
     for one in wanted:
         if one == "**":

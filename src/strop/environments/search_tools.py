@@ -20,13 +20,13 @@ from strop_verify.core.play import Ran, Run, Services
 from strop_verify.core.task import Task
 
 PAGE = 60
-"""Lines that `read` shows at once."""
+"""Maximum number of lines that `read` shows at once."""
 SHOWN = 40
-"""Most lines or names that `grep` and `glob` show."""
+"""Maximum number of lines or names that `grep` and `glob` show."""
 SECONDS = 5.0
-"""CPU time of a grep."""
+"""Maximum CPU time of a grep."""
 MOST_OUTPUT = 1 << 20
-"""Bytes of grep's output that are read; later matches are not counted."""
+"""Maximum bytes of grep's output to read; later matches are not counted."""
 WIDTH = 160
 _RG = (
     "--no-config", "--no-ignore", "--hidden", "--text", "--no-unicode", "--encoding=none", "--sort=path", "--null",
@@ -137,7 +137,7 @@ class SearchTools(Toolbox):
 
 
 def ripgrep() -> str:
-    """ripgrep's path: STROP_RIPGREP, else beside Python or on the PATH. Raises UserError if there is none."""
+    """ripgrep's path: STROP_RIPGREP, else next to Python or on the PATH. Raises UserError if there is none."""
     beside = Path(sys.executable).with_name("rg")
     found = os.environ.get("STROP_RIPGREP") or (beside if beside.is_file() else shutil.which("rg"))
     if not found:

@@ -3,7 +3,7 @@
     with tree_of_check(check) as tree:
         tree.lines("shop/cart.py")
 
-A tree is unpacked on first use, kept while plays use it, and cached after that while idle trees fit in KEPT_BYTES. Its
+A tree is unpacked on first use, kept while plays use it, and then cached as long as idle trees fit in KEPT_BYTES. Its
 folder holds the text files of at most LONGEST bytes. Longer and binary files are listed by name only; links and files
 whose names hold control characters or are not UTF-8 are left out.
 """
@@ -30,10 +30,10 @@ from strop_verify.sandbox.git import GitError
 from strop_verify.verification.project.snapshot import load_snapshot, read_project
 
 LONGEST = 1 << 20
-"""Bytes of the longest file that is searched and read; longer ones are only listed."""
+"""Maximum size in bytes of a file that is searched and read; longer ones are only listed."""
 MOST_FILES = 50_000
 KEPT_BYTES = 2 << 30
-"""Bytes on disk of trees that no play uses."""
+"""Maximum bytes on disk of trees that no play uses."""
 _SECONDS = 300.0
 
 
@@ -79,8 +79,8 @@ class _Trees:
 
     @property
     def folder(self) -> Path:
-        """Created on first use and removed at exit. Jails run as other users, so everyone may read it, but its parent
-        cannot be listed by others and its name cannot be guessed.
+        """Created on first use and removed at exit. Jails run as other users, so everyone may read it, but others can't
+        list its parent or guess its name.
         """
         with self._lock:
             if self._folder is None:
@@ -170,7 +170,7 @@ def _unpacked(check: RetrievalCheck, folder: Path) -> SearchTree:
 
 
 def _contents(check: RetrievalCheck, changed: Mapping[str, bytes]) -> Iterator[tuple[str, int, bytes | None]]:
-    """(path, size in bytes, content, or None where it is too long) of each regular file."""
+    """(path, size in bytes, content, or None if it is too long) of each regular file."""
     for path, data in changed.items():
         yield path, len(data), data
     found = _of_commit(check) if check.commit else _of_files(check)

@@ -22,7 +22,7 @@ class SingleTurn:
         return self._opening
 
     def step(self, completion: Completion) -> Done:
-        """The code in the completion is the answer."""
+        """Ends the play with the code in the completion as the answer."""
         return Done(self._read(completion.text))
 
     def result(self, effect: Any, result: Any) -> Next:
@@ -41,7 +41,7 @@ class NextEdit(SingleTurn):
         super().__init__(task, opening, str)
 
     def step(self, completion: Completion) -> Done:
-        """The completion is the edit. A truncated one is malformed, since an editor would not show it."""
+        """Takes the completion as the edit. A truncated one is malformed, since an editor would not show it."""
         if completion.finish_reason == "length":
             return Done("the answer was cut off", "malformed")
         return super().step(completion)

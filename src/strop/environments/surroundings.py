@@ -20,9 +20,9 @@ from strop_verify.verification.rust.installation import find_installation
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Equal contents compare equal, so that plays can reuse each other's jails.
+    """What programs see. Equal contents compare equal, so that plays can reuse each other's jails.
 
-    read       paths that the jail lets programs read
+    read       paths that programs in the jail may read
     variables  (name, value) pairs of their environment
     """
 
@@ -31,14 +31,14 @@ class Surroundings:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The variables by name."""
+        """The environment variables by name."""
         return MappingProxyType(dict(self.variables))
 
 
 def surroundings_of(
     task: Task | None = None, packages: Sequence[str] = (), read: Sequence[str] = ()
 ) -> Surroundings:
-    """The surroundings of a task's plays; starts nothing.
+    """The surroundings of a task's plays; starts no program.
 
     packages  names of further installed packages that its programs may use
     read      further paths that they may read
@@ -74,8 +74,8 @@ def surroundings_of(
 
 @cache
 def _rust() -> Surroundings:
-    """Rust's part, with its programs' folder as PATH; empty if Rust is not installed, which a task that needs it
-    reports."""
+    """Rust's part, with the folder of its programs as PATH; empty if Rust is not installed, which a task that needs
+    it reports."""
     try:
         found = find_installation()
     except VerificationError:

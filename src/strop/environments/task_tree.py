@@ -1,8 +1,8 @@
 """A task as a folder of files, and the changes in that folder as an answer.
 
 1. Hidden tests (tests that judge and are not public, `strop.tasks.public_tests`) are not in the folder. A file is left
-   out if it holds a hidden test that fails before the edit, or only hidden tests among those that judge. Where a task
-   does not list its public tests, every file with a test that fails before is left out. Unit tests in Rust's source
+   out if it holds a hidden test that fails before the edit, or if all its judging tests are hidden. If a task does not
+   list its public tests, every file with a test that fails before the edit is left out. Unit tests in Rust's source
    stay.
 2. The answer is the difference between the text files. Changes to tests, their settings (`is_protected`), modules that
    shadow installed ones, caches, builds, hidden and binary files do not count: the verdict undoes them.
@@ -82,7 +82,7 @@ def answer_in(task: Task, before: Tree, folder: JailedFolder) -> str:
 
 
 def edit_from(task: Task, before: Tree, after: Tree) -> str:
-    """The answer that turns `before` into `after`, both by path; "" if no change counts."""
+    """The answer that turns `before` into `after` (path -> content); "" if no change counts."""
     if (edit := task.edit) is None:
         return after.get(solution_of(task), b"").decode(errors="replace")
     old = dict(edit.files)
@@ -121,7 +121,7 @@ def _counts(task: Task, edit: EditCheck, path: str, before: Tree) -> bool:
 
 
 def _hidden(task: Task, project: ProjectCheck | None, tree: Tree) -> set[str]:
-    """The files of the tree that are left out for their hidden tests (1 in the module's docstring)."""
+    """The files of the tree that are left out because of hidden tests (rule 1 in the module's docstring)."""
     public = project_of(public_task(task))
     if project is None or public is None:
         return set()
@@ -157,7 +157,7 @@ def _encoded(files: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def _text(data: bytes) -> str | None:
-    """None for a binary file."""
+    """The file's text; None if it is binary."""
     try:
         return None if b"\0" in data else data.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""`Toolbox`: a class whose public methods are the tools of a play, and `@tool`, which bounds one of them.
+"""`Toolbox`: a class whose public methods are the tools of a play, and `@tool`, which sets the limits of one of them.
 
     class Notes(strop.Toolbox):
         @strop.tool(lines=20)
@@ -34,7 +34,7 @@ from strop_verify.core.user_code import load_named, place_of
 
 MEMORY_BYTES = 4 << 30
 PATIENCE = 60.0
-"""Minimum wall time of every tool in seconds, since other plays' programs may occupy the cores."""
+"""Minimum wall-time limit of every tool in seconds, since other plays' programs may occupy the cores."""
 M = TypeVar("M", bound=Callable[..., str])
 
 
@@ -85,7 +85,7 @@ class Toolbox:
         return "finished"
 
     def use(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Calls a tool. For an invalid call, the result is a one-line message that says why."""
+        """Calls a tool. An invalid call returns a one-line message that says why."""
         known = tools_of(type(self))
         if name not in known:
             return f"there is no tool {name!r:.40}; there are {', '.join(known)}"
@@ -123,7 +123,7 @@ class UseTool:
     arguments: Mapping[str, Any]
 
     def start(self, services: Services) -> "Future[str]":
-        """See `Effect`."""
+        """Calls the tool in a thread; see `Effect`."""
         return services.call(lambda: self.toolbox.use(self.name, self.arguments))
 
     def __str__(self) -> str:
@@ -158,7 +158,7 @@ def _tools_of(kind: Any) -> Mapping[str, ToolSpec]:
 
 
 def toolbox_of(asked: str | type[Toolbox], place: str) -> type[Toolbox]:
-    """A Toolbox subclass, given itself or as `file.py:Class`. Raises UserError, prefixed with `place`."""
+    """A Toolbox subclass, given as a class or as `file.py:Class`. Raises UserError, prefixed with `place`."""
     kind = load_named(asked, place) if isinstance(asked, str) else asked
     if not (inspect.isclass(kind) and issubclass(kind, Toolbox)):
         raise UserError(f"{place}: {asked!r} is not a Toolbox subclass; derive it from strop.Toolbox")
@@ -185,7 +185,7 @@ def _spec(name: str, method: Callable[..., str]) -> ToolSpec:
         model = create_model(name, __config__=config, **fields)
         spec = ToolSpec(name, first or name, model, getattr(method, "tool_caps", ToolCaps()))
         spec.schema()
-    except Exception as error:  # pydantic has many exceptions for a type without a schema
+    except Exception as error:  # pydantic raises many kinds of exceptions for a type without a schema
         raise UserError(
             f"the tool {name} has no schema: {' '.join(str(error).split())[:120]}{where}"
         ) from error

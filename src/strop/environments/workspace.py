@@ -3,8 +3,8 @@
 A completion without a readable call costs a turn, and the policy is told why. When the turns are used up, or `finish`
 was called, the folder's contents are judged (`task_tree`): in a fresh jail, on the pristine files and tests.
 
-The expert (`demonstrated`) makes calls that lead to the task's known answer, drawn anew for each play: search for a
-name near the change, read around it, edit by the smallest text that occurs once, test, finish. Sometimes the tests run
+The expert (`demonstrated`) makes calls that lead to the task's known answer, randomised for each play: search for a
+name near the change, read around it, edit by the shortest text that occurs once, test, finish. Sometimes the tests run
 first, a search finds nothing, or the tests are skipped.
 """
 
@@ -102,8 +102,8 @@ class Workspace:
 
 
 def files_told(task: Task, tree: Tree, tools: Collection[str]) -> str:
-    """A prompt's section on the task's files: their names and, without the tool `read`, the text of those it is
-    about."""
+    """A prompt's section on the task's files: their names and, without the tool `read`, the text of those that the task
+    is about."""
     told = f"\n\nFiles:\n{clipped(listing(list(tree)))}"
     about = [] if "read" in tools else sorted(task.edit.files) if task.edit else [solution_of(task)]
     texts = ((path, tree[path].decode(errors="replace")) for path in about if tree.get(path))
@@ -111,17 +111,17 @@ def files_told(task: Task, tree: Tree, tools: Collection[str]) -> str:
 
 
 _SHOWN = 200
-"""Lines of a file that a prompt shows."""
+"""Maximum number of lines of a file that a prompt shows."""
 _DEFINED = re.compile(
     r"^\s*(?:pub(?:\([^)]*\))? +|async +)*(?:def|class|fn|struct|impl|enum|trait) +(\w+)", re.MULTILINE
 )
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
 _ABOVE = 10
-"""Lines that the expert reads above the change."""
+"""Minimum number of lines above the change that the expert reads."""
 
 
 def demonstrated(task: Task, turns: int, tools: Collection[str], rng: Random) -> Iterator[ToolCall]:
-    """An expert's calls of these tools, one a turn; none if no answer is known or `turns` do not suffice."""
+    """An expert's calls of these tools, one per turn; none if no answer is known or there are too few turns."""
     edit = task.edit
     before = dict(edit.files) if edit else {}
     after: Mapping[str, str | None] = edit.oracle if edit else {solution_of(task): task.reference or None}
@@ -141,7 +141,7 @@ def demonstrated(task: Task, turns: int, tools: Collection[str], rng: Random) ->
 def _looks(
     task: Task, before: Mapping[str, str], after: Mapping[str, str | None], rng: Random
 ) -> list[ToolCall]:
-    """Searches in, and reads of, the first changed file that exists."""
+    """Calls that search and read the first changed file that exists."""
     path = next((path for path in sorted(after) if path in before), None)
     if path is None:
         return []
@@ -175,7 +175,7 @@ def _changes(path: str, before: str | None, after: str | None) -> Iterator[ToolC
         yield ToolCall("write", {"path": path, "text": after})
         return
     old, new = split(before), split(after)
-    for hunk in reversed(unique_hunks(before, after, gap=1)):  # from below, so that line numbers stay
+    for hunk in reversed(unique_hunks(before, after, gap=1)):  # bottom up, so that line numbers stay valid
         text = "".join(old)
         first, last, piece = hunk.first, hunk.last, new[hunk.new_first : hunk.new_last]
         while text.count("".join(old[first:last])) != 1:  # widen until the text is unique
@@ -189,7 +189,7 @@ def _changes(path: str, before: str | None, after: str | None) -> Iterator[ToolC
 
 
 def _shorter(text: str, old: str, new: str) -> tuple[str, str]:
-    """Both without their common line end and indentation, as long as the old one stays unique in the text."""
+    """Both texts without their common line end and indentation, as long as the old one stays unique in `text`."""
     if old.endswith("\n") and new.endswith("\n") and text.count(old[:-1]) == 1:
         old, new = old[:-1], new[:-1]
     if "\n" not in old + new:

@@ -1,4 +1,4 @@
-"""Environment `world`: the tools of a small simulated world (`strop.tasks.tool_worlds`), and a goal in words.
+"""Environment `world`: the tools of a small simulated world (`strop.tasks.tool_worlds`), and a goal stated in words.
 
 The calls are the answer. The grader replays them (`strop.tasks.comparison`); the policy's prose does not count.
 """
@@ -53,7 +53,7 @@ class ToolWorld(Workspace):
         return super().result(effect, said)
 
     def demonstrate(self, rng: Random) -> Iterator[str]:
-        """The reference calls, one a turn or grouped by tool; the last turns are merged if there are too few."""
+        """The reference calls, one per turn or grouped by tool; the last ones are merged if there are too few turns."""
         calls = [ToolCall(name, dict(given)) for name, given in read_calls(self.task.reference)]
         together = rng.random() < 0.5
         groups = groupby(enumerate(calls), lambda one: one[1].name if together else one[0])

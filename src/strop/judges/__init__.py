@@ -10,7 +10,7 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.protocols import JudgedRollout, batched
 
 FINAL = "final"
-"""Folder of the model in a run."""
+"""The model's folder in a run."""
 
 
 def model_folder(place: str) -> str:

@@ -1,7 +1,7 @@
 """A reward model: a transformers model with a scalar head at the last token of a task and an answer.
 
-It reads the task as a user message and the answer as an assistant message by the tokenizer's chat template, or both as
-one text without a template; no text of either becomes a control token. Inputs that are too long lose their beginning.
+It reads the task as a user message and the answer as an assistant message in the tokenizer's chat template, or both as
+one text without a template; text in either never becomes a control token. Inputs that are too long lose their start.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,15 +22,15 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.rollout import Message
 
 BATCH_TOKENS = 4096
-"""Most tokens in a scoring forward pass, including padding."""
+"""Maximum tokens in a scoring forward pass, including padding."""
 SHARES = "strop_shared_prefix"
-"""Key of config.json that is set if the model attends in groups."""
+"""Key in config.json that is set if the model attends in groups."""
 Row = tuple[tuple[int, ...], list[int]]
 """(token ids of a task, token ids of an answer)."""
 NEAR = 1e-3
-"""Relative difference up to which hidden states count as equal in float32; 100 times that in shorter types."""
+"""Maximum relative difference at which hidden states count as equal in float32; 100 times that in shorter types."""
 LONGEST = 2048
-"""Default limit of tokens of a task and an answer together."""
+"""Default limit on the tokens of a task and an answer together."""
 
 
 class RewardModel:
@@ -40,7 +40,7 @@ class RewardModel:
         if getattr(model.config, "num_labels", 0) != 1 or not hasattr(model, "score"):
             kind, labels = type(model).__name__, getattr(model.config, "num_labels", 0)
             raise UserError(
-                f"{kind} with {labels} labels has no scalar head named score at its last token; take a model of a "
+                f"{kind} with {labels} labels has no scalar head named score at its last token; use a model of a "
                 "family that has one, such as Llama, Qwen, Gemma or Mistral"
             )
         context = getattr(model.config, "max_position_embeddings", None) or max_tokens
@@ -74,7 +74,7 @@ class RewardModel:
         tokenizer: HubTokenizer | None = None,
         max_tokens: int = LONGEST,
     ) -> "RewardModel":
-        """A saved reward model, or any other model with a new head of zeros. Raises UserError."""
+        """Loads a saved reward model, or any other model with a new head of zeros. Raises UserError."""
         if tokenizer is None:
             inner = load_tokenizer(name, revision)
             tokenizer = HubTokenizer(inner, load_end_ids(name, inner, revision))
@@ -85,7 +85,7 @@ class RewardModel:
             )
         except (ValueError, KeyError) as error:
             raise UserError(
-                f"{name}: cannot be made a reward model: {' '.join(str(error).split()):.300}"
+                f"{name}: cannot be loaded as a reward model: {' '.join(str(error).split()):.300}"
             ) from None
         if any(key.startswith("score") for key in found["missing_keys"]):
             torch.nn.init.zeros_(model.score.weight)
@@ -129,7 +129,7 @@ class RewardModel:
         return hidden[torch.arange(len(rows), device=device), ends]
 
     def _packed(self, rows: Sequence[Row]) -> torch.Tensor:
-        """The same, with common prefixes computed once."""
+        """The same as `_padded`, with common prefixes computed once."""
         tree, places = prefix_tree([[*prompt, *answer] for prompt, answer in rows], self.model.device)
         with grouped():
             hidden: torch.Tensor = self.model.base_model(
@@ -138,7 +138,7 @@ class RewardModel:
         return hidden[0, torch.tensor([place[-1] for place in places], device=self.model.device)]
 
     def cost(self, rows: Sequence[Row]) -> int:
-        """Tokens of one forward pass."""
+        """Number of tokens in one forward pass over these rows."""
         if not self.shares:
             return len(rows) * max((len(prompt) + len(answer) for prompt, answer in rows), default=0)
         prompts = sum(len(prompt) for prompt, _ in groupby(rows, key=itemgetter(0)))

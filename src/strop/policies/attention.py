@@ -1,4 +1,4 @@
-"""Attention over shared prefixes: the keys of a prefix that several rows share are held once.
+"""Attention over shared prefixes: the keys of a prefix that several rows share are stored once.
 
 `PrefixTree` is for the update, `SharedPrompts` for decoding. In both, heads that share keys (GQA) become query
 positions, so that no key is repeated.
@@ -19,9 +19,9 @@ from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, AttentionMa
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 PREFIX = "strop-"
-"""Prefix of this attention's name in transformers, before that of the usual one, such as sdpa."""
+"""Prefix of this attention's name in transformers; the name of the usual one follows, such as sdpa."""
 LEAST = 16
-"""Fewest common tokens that are worth computing only once."""
+"""Minimum number of common tokens that are worth computing only once."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Fork:
 
 @dataclass(frozen=True)
 class PrefixTree:
-    """Sequences of tokens as one row of L tokens that holds common prefixes once.
+    """Sequences of tokens as one row of L tokens that contains common prefixes once.
 
     ids, positions  (L,) of the tokens; a position is the token's index in its sequence
     reads   the padded segments of all forks end to end, then their paths
@@ -84,7 +84,7 @@ def prefix_tree(sequences: Sequence[Sequence[int]], device: Any) -> tuple[Prefix
 
 
 def _bunches(sequences: Sequence[Sequence[int]], numbers: list[int], start: int) -> list[list[int]]:
-    """Groups sorted sequences that share at least LEAST tokens from `start` on, or the whole of one."""
+    """Groups sorted sequences that share at least LEAST tokens from `start` on, or one whole sequence."""
     bunches = [[numbers[0]]]
     for before, number in pairwise(numbers):
         shared = common(sequences[before], sequences[number])
@@ -106,7 +106,7 @@ class SharedPrompts:
 
     keys, values  one (U, key heads, P, size) per layer
     mask   (U, P) bool, False for padding
-    rows   (U, most rows of a prompt) the rows of each prompt, padded with any row
+    rows   (U, maximum rows per prompt) the rows of each prompt, padded with any row
     place  (R,) each row's index in the flattened `rows`
     own    (R, K) bool, False for those of a row's K own places that hold no token yet; None if all hold one
     """
@@ -203,7 +203,7 @@ _OTHERS = ("softcap", "s_aux", "position_bias", "indices")
 
 
 def _no_mask(*arguments: Any, usual: Callable[..., Any], **options: Any) -> Any:
-    """A mask function for transformers that makes no mask inside `grouped`."""
+    """A mask function for transformers that makes no mask within `grouped`."""
     seen = _watch.get()
     if seen is None:
         return usual(*arguments, **options)
@@ -302,7 +302,7 @@ def _attend_in_blocks(
 def _attend(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor, scale: float
 ) -> torch.Tensor:
-    """(rows, heads, length, size), without copying the keys that heads share. mask: (length, key length) bool."""
+    """(rows, heads, length, size), without copying keys that heads share. mask: (length, key length) bool."""
     if query.device.type == "cpu":
         return scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale, enable_gqa=True)
     rows, heads, length, size = query.shape  # a GPU's kernels do not share keys under a mask
@@ -320,7 +320,7 @@ def _attend_behind_prompts(
     prompts: SharedPrompts,
     scale: float,
 ) -> torch.Tensor:
-    """(R, 1, heads, size): each row's newest token over its prompt and its own tokens, key and value (R, ...).
+    """(R, 1, heads, size): attention of each row's newest token to its prompt and its own key and value (R, ...).
 
     The two parts are weighted by their softmax masses, as flash attention joins blocks (arXiv 2205.14135, section 3.1).
     """
@@ -360,7 +360,7 @@ def _masses(
 
 
 def attend_in_groups(model: Any) -> None:
-    """Makes a transformers model able to attend in groups; without a shared prefix it attends as before. Repeatable.
+    """Makes a transformers model able to attend in groups; without a shared prefix it attends as before. Idempotent.
 
     Eager attention, which is part of the model's code, cannot be replaced: such a model stays as it is.
     """
@@ -381,7 +381,7 @@ def attend_alone(model: Any) -> None:
 
 @contextmanager
 def alone(model: Any) -> Iterator[None]:
-    """Switches to the model's usual attention for a while: some classes decide by the attention's name."""
+    """Temporarily restores the model's usual attention, since some classes check the attention's name."""
     name = model.config._attn_implementation
     attend_alone(model)
     try:

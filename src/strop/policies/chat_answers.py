@@ -1,6 +1,6 @@
 """Answers of chat and text completions in OpenAI's format, whole or as the events of a stream.
 
-A stream sends text as it is sampled, but only what is certain to be text of the answer, so that its pieces add up to
+A stream sends text as it is sampled, but only once it is certain to be text of the answer, so that its pieces add up to
 the same answer as without streaming. Calls are sent when they are complete, in the deltas of OpenAI's API.
 """
 
@@ -31,7 +31,7 @@ class Envelope:
 
     @classmethod
     def of(cls, asked: ChatRequest, model: str, *, play: bool) -> "Envelope":
-        """A new one; in a play a function of the request alone, as later prompts may hold the ids."""
+        """A new one; in a play it depends on the request alone, since later prompts may contain the ids."""
         return (
             cls(asked.digest[:24], 0, model) if play else cls(secrets.token_hex(12), int(time.time()), model)
         )
@@ -45,13 +45,13 @@ class AnswerStream(Protocol):
     """Makes the events of one stream."""
 
     def more(self, index: int, choice: ChatChoice) -> Iterator[dict[str, Any]]:
-        """Events for what is new in an unfinished choice."""
+        """Events for new content of an unfinished choice."""
 
     def end(self, reply: ChatReply) -> Iterator[dict[str, Any]]:
         """All remaining events. Raises RefusedChat."""
 
     def fault(self, error: RefusedChat) -> Iterator[dict[str, Any]]:
-        """The last events if there is no answer."""
+        """The final events if there is no answer."""
 
 
 def parts_of_choice(asked: ChatRequest, choice: ChatChoice) -> tuple[str, list[ToolCall]]:
@@ -89,7 +89,7 @@ def _choice(asked: ChatRequest, index: int, choice: ChatChoice, envelope: Envelo
 
 @dataclass
 class _Given:
-    """What a stream has sent of a choice: whether it began, its text, and how many pieces, up to which character."""
+    """What a stream has sent of a choice: whether it began, its text, the number of pieces, and where they end."""
 
     begun: bool = False
     text: str = ""
@@ -109,13 +109,13 @@ class CompletionStream:
         self._given = [_Given() for _ in range(asked.choices)]
 
     def more(self, index: int, choice: ChatChoice) -> Iterator[dict[str, Any]]:
-        """See `AnswerStream`."""
+        """Yields the new text of a choice, if there is any."""
         text = certain(self._asked, choice)
         if len(text) > len(self._given[index].text):
             yield self._text(index, text, choice.pieces)
 
     def end(self, reply: ChatReply) -> Iterator[dict[str, Any]]:
-        """See `AnswerStream`."""
+        """Yields the remaining text, the calls, the finish reasons and the usage."""
         parts = [parts_of_choice(self._asked, choice) for choice in reply.choices]
         for index, (choice, (text, calls)) in enumerate(zip(reply.choices, parts, strict=True)):
             given = self._given[index]
@@ -132,7 +132,7 @@ class CompletionStream:
             yield {**self._head, "choices": [], "usage": usage_of(reply)}
 
     def fault(self, error: RefusedChat) -> Iterator[dict[str, Any]]:
-        """See `AnswerStream`."""
+        """Yields the error in OpenAI's format."""
         yield error.body()
 
     def _text(

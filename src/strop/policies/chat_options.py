@@ -1,4 +1,4 @@
-"""The options of a request to OpenAI's API: every field is honoured, or the request is refused, naming the field.
+"""The options of a request to OpenAI's API: a request with a field that cannot be honoured is refused, naming it.
 
 A null field counts as absent. Fields that do not affect an answer (`HINTS`) are ignored. In a play the run decides how
 to sample, so the client's `SAMPLING` fields are ignored too.
@@ -33,7 +33,7 @@ _ONLY: Mapping[str, tuple[Any, ...]] = {
     "repetition_penalty": (1,), "service_tier": ("auto", "default"), "store": (False,), "suffix": ("",),
     "top_k": (-1, 0), "top_logprobs": (0,), "truncation": ("disabled",), "verbosity": (), "web_search_options": (),
 }  # fmt: skip
-"""{field: the only values allowed, which ask for what an answer has anyway}."""
+"""{field: its only allowed values, which request the default behaviour}."""
 _COMMON = frozenset(
     ("min_p", "model", "repetition_penalty", "stream", "stream_options", "temperature", "top_k", "top_p")
 )
@@ -55,7 +55,7 @@ _KNOWN: Mapping[Api, frozenset[str]] = {
 
 
 class RefusedChat(StropError):
-    """A request gets an error instead of an answer: HTTP status, error code for clients, the field at fault if any."""
+    """An error instead of an answer: HTTP status, error code for clients, and the field at fault, if any."""
 
     def __init__(
         self, message: str, status: int = 400, code: str = "invalid_request", *, param: str | None = None
@@ -119,7 +119,7 @@ class ChatOptions(BaseModel):
 
     @property
     def sampling(self) -> dict[str, Any]:
-        """The sampling fields given, named as in `SamplingParams`, and `seed`; of two lengths the shorter."""
+        """The given sampling fields, named as in `SamplingParams`, and `seed`; the shorter of two length limits."""
         lengths = [one for one in (self.max_tokens, self.max_completion_tokens) if one is not None]
         stop = None if self.stop is None else (self.stop,) if isinstance(self.stop, str) else tuple(self.stop)
         asked = {

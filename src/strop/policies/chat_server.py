@@ -29,28 +29,28 @@ from strop.policies.responses_wire import ResponseStream, read_response, respons
 from strop_verify.core.listening import GuardedServer, RequestGuard, url_of
 
 MOST_BYTES = 4 << 20
-"""Largest request body."""
+"""Maximum size of a request body in bytes."""
 _CONNECTIONS = 64
 _CODES = {
     401: "invalid_api_key", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 408: "timeout",
     413: "request_too_large",
 }  # fmt: skip
 _BEAT_SECONDS = 10.0
-"""Silence after which a stream sends a comment to keep the connection alive."""
+"""Seconds of silence after which a stream sends a comment to keep the connection alive."""
 _GONE_SECONDS = 3.0
 
 Ask = Callable[[ChatRequest, Hear], "Future[ChatReply]"]
-"""(request, callback for partial answers) -> future, at once. It and the future may raise RefusedChat."""
+"""(request, callback for partial answers) -> future, at once. The call and the future may raise RefusedChat."""
 
 
 class ChatServer:
-    """Answers until it is closed.
+    """Answers requests until it is closed.
 
     terms   what it honours
-    model   the name of its model for clients
+    model   the model's name for clients
     secret  first part of every path, "" for none
     key     bearer token that clients must send, "" for none
-    said    what the policy said so far, see `chat_wire.request_of`
+    said    what the policy has said so far, see `chat_wire.request_of`
     over    wraps the ASGI application, to watch it
     """
 
@@ -154,7 +154,7 @@ class _Answering:
         self._new = asyncio.Event()
 
     def hear(self, index: int, choice: ChatChoice) -> None:
-        """See `chat_wire.Hear`."""
+        """Records a choice's newest state; see `chat_wire.Hear`."""
         self._loop.call_soon_threadsafe(self._hear, index, choice)
 
     def _hear(self, index: int, choice: ChatChoice) -> None:
@@ -162,7 +162,7 @@ class _Answering:
         self._new.set()
 
     async def news(self, reply: "asyncio.Future[ChatReply]") -> None:
-        """Waits until something was heard or the reply is there, at most `_BEAT_SECONDS`."""
+        """Waits until something was heard or the reply is available, at most `_BEAT_SECONDS`."""
         heard = asyncio.ensure_future(self._new.wait())
         both: list[asyncio.Future[Any]] = [reply, heard]
         await asyncio.wait(both, timeout=_BEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
@@ -205,7 +205,7 @@ class _Answering:
 
 
 def _json(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A JSON response, in ASCII, as texts may hold lone surrogates."""
+    """A JSON response, in ASCII, since texts may contain lone surrogates."""
     return Response(json.dumps(body), status, headers, "application/json")
 
 
@@ -230,7 +230,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def later(seconds: float, do: Callable[[], None]) -> Callable[[], None]:
-    """Calls a function after that time, in the serving thread; returns a function that cancels it."""
+    """Calls a function after `seconds`, in the serving thread; returns a function that cancels the call."""
     loop, handles = _loop(), list[asyncio.TimerHandle]()
     loop.call_soon_threadsafe(lambda: handles.append(loop.call_later(seconds, do)))
 

@@ -1,7 +1,7 @@
 """The functions that a client lists, its tool_choice, and the calls in an answer.
 
 A required call is begun for the policy, which continues from there. The arguments of a `strict` function must fit its
-schema, or the call counts as text; schemas whose check is unbounded (patterns, references) cannot be strict here.
+schema, or the call counts as text; schemas that take unbounded time to check (patterns, references) can't be strict.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from strop_verify.core.text import without_thinking
 
 _UNBOUNDED = frozenset(("$ref", "$dynamicRef", "$recursiveRef", "pattern", "patternProperties"))
 _MOST_PARTS = 2000
-"""Largest schema of a strict function, counted in values of keys and list entries at all levels."""
+"""Maximum size of a strict function's schema, counted in values of keys and list entries at all levels."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class ChatTools:
 
     listed  functions as OpenAI's API lists them; empty if none may be called
     form    how the policy writes calls
-    forced  name of the function that must be called, "" for any; None if none must
+    forced  name of the function that must be called, "" for any, None if no call is required
     one     whether calls after the first are dropped
     """
 
@@ -77,7 +77,7 @@ class ChatTools:
         return text[:before].rstrip(), calls[:1] if self.one else calls
 
     def fault(self, calls: Sequence[ToolCall], *, cut: bool) -> str:
-        """Why an answer lacks a required call, "" if it does not or was cut off by the token limit."""
+        """Why an answer lacks a required call; "" if it does not lack one or was cut off by the token limit."""
         if self.forced is None or cut:
             return ""
         names = [self.forced] if self.forced else [tool["function"]["name"] for tool in self.listed]

@@ -1,8 +1,8 @@
-"""Requests of OpenAI's chat and text completions, read into prompts for the policy.
+"""Converts requests of OpenAI's chat and text completions to prompts for the policy.
 
 Tools are described in the system message and called in the form of the model's family (`policies.model_calls`), so any
-chat template works. Replies to calls are shown in the order of the calls. An assistant message whose text and calls are
-what the policy said becomes the exact text that was sampled. Names of participants are dropped.
+chat template works. Replies to calls are shown in the order of the calls. An assistant message with the same text and
+calls as the policy produced becomes the exact text that was sampled. Names of participants are dropped.
 """
 
 import hashlib
@@ -31,8 +31,8 @@ class ChatRequest:
 
     prompt    a conversation, or the text to continue
     tools     what may be called, and what must be
-    digest    hash of all that the answer depends on, except how to sample
-    sampling  the sampling options that the client gives: temperature, top_p, max_tokens, stop (a tuple), seed
+    digest    hash of everything the answer depends on, except how to sample
+    sampling  the sampling options that the client gave: temperature, top_p, max_tokens, stop (a tuple), seed
     choices   number of answers
     schema    JSON schema of the answer, None for none
     stream    whether to stream the answer; `usage`: with token counts at the end
@@ -57,7 +57,7 @@ class ChatRequest:
 
 @dataclass(frozen=True)
 class ChatChoice:
-    """One answer to a request, whole or so far.
+    """One answer to a request, complete or partial.
 
     text    what was said, including what was begun for the policy
     cut     whether it hit the token limit
@@ -72,7 +72,7 @@ class ChatChoice:
 
 
 Hear = Callable[[int, ChatChoice], None]
-"""Gets a choice's number and its state so far, from any thread."""
+"""A callback that gets a choice's number and its state so far, from any thread."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class ChatReply:
 def choice_of(
     asked: ChatRequest, completion: Completion, pieces: Sequence[tuple[str, float]] = ()
 ) -> ChatChoice:
-    """A completion as a choice, after what was begun for it."""
+    """A completion as a choice, preceded by the text that was begun for it."""
     text, cut = "".join(asked.tools.begun) + completion.text, completion.finish_reason == "length"
     return ChatChoice(text, cut, len(completion.token_ids), pieces)
 
@@ -105,9 +105,9 @@ def read_body(body: bytes) -> dict[str, Any]:
 def request_of(
     data: Mapping[str, Any], api: Literal["chat", "text"], terms: ChatTerms, said: Mapping[Said, str]
 ) -> ChatRequest:
-    """Reads a request's body. `said`: {message as clients got it: text that the policy sampled} of this play.
+    """Reads a request's body. `said`: {message as clients received it: text that the policy sampled} of this play.
 
-    Raises RefusedChat, also for what the terms do not offer.
+    Raises RefusedChat, also for options that the terms do not offer.
     """
     form = data.get("response_format")
     options = read_options(data, api, terms)
@@ -170,7 +170,7 @@ def _conversation(messages: Any, said: Mapping[Said, str], form: ModelCalls) -> 
         if role == "tool":
             key = one.get("tool_call_id")
             if not isinstance(key, str) or waiting.get(key, "") is not None:
-                raise _unread(f"messages[{number}].tool_call_id names no call without a reply")
+                raise _unread(f"messages[{number}].tool_call_id does not name a call that awaits a reply")
             waiting[key] = _content(one, number)
             continue
         found += _replied(waiting, number)

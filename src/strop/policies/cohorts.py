@@ -1,4 +1,4 @@
-"""Decoding with the model's own code and cache alone: rows that joined together form a cohort with one cache.
+"""Decoding with only the model's own code and cache: rows that joined together form a cohort with one cache.
 
 For models that cannot share prompts (`decode_batch`): windows, recurrent and convolutional layers, latent attention. A
 prompt is computed once; then the cache, which holds whatever the layers need, is repeated for its rows.
@@ -20,7 +20,7 @@ from strop.policies.decoding import PlayContext
 from strop_verify.core.protocols import Request
 
 Kind = Literal["padded", "even", "uncached"]
-"""How cohorts are computed: left-padded, only prompts of one length together, or everything again for each token."""
+"""How cohorts are computed: left-padded, only prompts of one length together, or all recomputed for each token."""
 
 
 @dataclass
@@ -54,7 +54,7 @@ class _Cohort:
 
 
 class CohortBatch(DecodedRows):
-    """See the module's docstring. `rows` holds the cohorts' rows, one cohort after another."""
+    """Decodes in cohorts; see the module's docstring. `rows` holds the cohorts' rows, one cohort after another."""
 
     def __init__(self, model: PreTrainedModel, pad_id: int, *, kind: Kind = "padded") -> None:
         super().__init__(model, pad_id)
@@ -70,7 +70,7 @@ class CohortBatch(DecodedRows):
         contexts: Sequence[PlayContext | None],
         unwanted: Callable[[], bool] = lambda: False,
     ) -> list[DecodedRow]:
-        """See `DecodedRows`."""
+        """Adds a cohort for each part of the prompts; see `DecodedRows`."""
         askers: dict[tuple[int, ...], list[int]] = {}
         for number, request in enumerate(requests):
             askers.setdefault(tuple(request.prompt), []).append(number)
@@ -92,7 +92,7 @@ class CohortBatch(DecodedRows):
         return [added[number] for number in range(len(requests))]
 
     def _parts(self, prompts: list[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
-        """Prompts to compute together."""
+        """Groups prompts that can be computed together."""
         lengths = [len(prompt) for prompt in prompts]
         order = sorted(range(len(prompts)), key=lengths.__getitem__)
         for _, numbers in groupby(order, key=lambda number: self._kind == "padded" or lengths[number]):
@@ -130,7 +130,7 @@ class CohortBatch(DecodedRows):
 
     @torch.no_grad()
     def forward(self, unwanted: Callable[[], bool] = lambda: False) -> None:
-        """See `DecodedRows`."""
+        """Computes the next logits, cohort by cohort; see `DecodedRows`."""
         self._compact()
         if not self.live:
             self.rows, self._draws, self._cohorts = [], [], []
@@ -146,7 +146,7 @@ class CohortBatch(DecodedRows):
         self.logits = torch.cat(found)
 
     def _compact(self) -> None:
-        """Removes finished rows if that pays."""
+        """Removes finished rows if that saves time."""
         start, kept, cohorts = 0, list[int](), list[_Cohort]()
         for cohort in self._cohorts:
             live = [n for n in range(cohort.count) if self.rows[start + n] is not None]

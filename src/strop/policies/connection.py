@@ -1,4 +1,4 @@
-"""One model on an OpenAI-compatible server: address, caller with retries, usage and cost, errors in one line."""
+"""One model on an OpenAI-compatible server: address, caller with retries, usage and cost, one-line errors."""
 
 import asyncio
 import os
@@ -24,23 +24,23 @@ class Connection:
     """One model on an OpenAI-compatible server."""
 
     url: str
-    """Ends in /v1."""
+    """The base URL, which ends in /v1."""
     model: str = ""
-    """The server's name for it."""
+    """The server's name for the model."""
     temperature: float = 1.0
     max_tokens: int = 4096
-    """Per response."""
+    """Maximum tokens per response."""
     concurrency: int = 16
-    """Calls at a time."""
+    """Maximum number of concurrent calls."""
     timeout_seconds: float = 600.0
-    """Per call."""
+    """Time limit per call."""
     retry_seconds: float = 300.0
-    """How long a call is retried if the server is busy, fails or is gone."""
+    """How long a call is retried if the server is busy, failing or gone."""
     api_key_env: str = "OPENAI_API_KEY"
-    """Environment variable that holds the key."""
+    """Environment variable that holds the API key."""
     price_in: float | None = None
     price_out: float | None = None
-    """Per million tokens; None: unknown, and no cost is shown."""
+    """Prices per million tokens; None if unknown, in which case no cost is shown."""
     max_cost: float | None = None
 
     @property
@@ -76,7 +76,7 @@ class Usage:
         self.counted += "counted" in line
 
     def cost(self, prices: "Prices") -> float:
-        """In the currency of the prices."""
+        """The cost so far, in the currency of the prices."""
         return prices.of(self.tokens_in.total(), self.tokens_out.total())
 
     def summary(self, stages: Iterable[str]) -> dict[str, Any]:
@@ -113,9 +113,9 @@ class ModelCaller:
     """Calls one model; retries if the server is busy (429), fails (5xx) or drops the connection.
 
     Pauses double from `_FIRST_PAUSE` to `_LONGEST_PAUSE` seconds, or follow the server's Retry-After, until
-    `retry_seconds` are over. A server that never answered is given up after `_UNREACHED` pauses: its address is wrong.
-    If a server refuses an option, later calls adapt: `logprobs` are left out, `max_tokens` becomes
-    `max_completion_tokens`. Calls already under way are made again.
+    `retry_seconds` have passed. A server that has never answered gets `_UNREACHED` retries: its address is wrong. If
+    a server refuses an option, later calls adapt: `logprobs` are left out, `max_tokens` becomes
+    `max_completion_tokens`. Calls already under way are repeated.
     """
 
     def __init__(self, server: Connection, purpose: str) -> None:
@@ -131,7 +131,7 @@ class ModelCaller:
         self._reached = False
         self._no_logprobs, self._length = False, "max_tokens"
         self.failures = (openai.APIError, TimeoutError, ValueError, AttributeError, TypeError, LookupError)
-        """What `ask` raises: the client's errors, and others, as it hardly validates responses."""
+        """What `ask` raises: the client's errors, and others, since the client hardly validates responses."""
 
     async def ask(self, *, max_tokens: int, **options: Any) -> Any:
         """The answer to `messages`, or to a `prompt`, with at least one choice. Raises one of `failures`."""
@@ -164,7 +164,7 @@ class ModelCaller:
         await self._client.close()
 
     def _learnt(self, refusal: str, sent: Mapping[str, Any]) -> bool:
-        """Whether the refusal is about an option that later calls can avoid; makes them do so."""
+        """Makes later calls avoid the refused option; False if the refusal is about something else."""
         if "max_completion_tokens" in refusal and "max_tokens" in sent:
             self._length = "max_completion_tokens"
         elif "logprob" in refusal and "logprobs" in sent:
@@ -174,7 +174,7 @@ class ModelCaller:
         return True
 
     def _pause(self, error: Any, tries: int) -> float | None:
-        """Seconds until the next try, None for no further try."""
+        """Seconds until the next try; None for no further try."""
         openai = self._openai
         if isinstance(error, openai.APIStatusError):
             self._reached = True
@@ -221,12 +221,10 @@ def explain(error: BaseException, server: Connection, names: Mapping[str, str] =
         remedy = f"set {names['model']} or {names['url']}"
         return f"{url} knows no model {server.model!r}, or no such path ({message}); {remedy}"
     if isinstance(error, openai.RateLimitError):
-        return f"{url} is too busy or the account is spent ({message}); lower {names['concurrency']}, or resume later"
+        return f"{url} is busy or the account has no credit ({message}); lower {names['concurrency']}, or resume later"
     if isinstance(error, openai.InternalServerError):
-        waited = (
-            f"for {names['retry']} of {server.retry_seconds:g} s" if "retry" in names else "again and again"
-        )
-        return f"{url} refused or failed ({message}) {waited}; look at the server, then resume"
+        waited = f"for {names['retry']} of {server.retry_seconds:g} s" if "retry" in names else "repeatedly"
+        return f"{url} refused or failed ({message}) {waited}; check the server, then resume"
     if isinstance(error, openai.APIStatusError):
         return f"{url} refused or failed ({message})"
     remedy = f"{names['url']} should end in /v1"

@@ -1,7 +1,7 @@
 """Continuous batching: rows join between steps and leave when they are finished.
 
-A prompt is computed and held once for all rows that begin with it (`SharedPrompts`). Each row's own tokens are in a
-preallocated cache. If all rows joined together, they have equally many own tokens and nothing is masked.
+A prompt is computed and stored once for all rows that begin with it (`SharedPrompts`). Each row's own tokens are in a
+preallocated cache. If all rows joined together, they have the same number of own tokens and nothing is masked.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,9 +21,9 @@ from strop_verify.core.progress import PROGRESS
 from strop_verify.core.protocols import Request
 
 PREFILL_TOKENS = 2048 if not torch.cuda.is_available() else 1 << 16
-"""Prompt tokens computed at once. On a CPU more is slower, as it no longer fits the cache."""
+"""Maximum prompt tokens computed at once. On a CPU, more would be slower, since they no longer fit the cache."""
 MASKED = 1 << 26
-"""Largest mask, in elements; prompts of different lengths need one of (rows, longest, longest)."""
+"""Maximum size of a mask in elements; prompts of different lengths need one of (rows, longest, longest)."""
 COMPACT = 0.85
 """Finished rows are removed when the others are at most this share of all rows, or FEW."""
 FEW = 4
@@ -38,7 +38,7 @@ class NobodyWaits(Exception):
 
 @dataclass(eq=False)
 class DecodedRow:
-    """One completion while it is being sampled. `guide`: which tokens may follow, None for any."""
+    """One completion while it is being sampled. `guide`: which tokens may follow; None for any."""
 
     request: Request
     guide: Guide | None = None
@@ -48,7 +48,7 @@ class DecodedRow:
 
 
 class DecodedRows:
-    """Base class of the ways of decoding. `rows` has None for a finished row that is not yet removed."""
+    """Base class of the decoders. `rows` has None for a finished row that is not yet removed."""
 
     def __init__(self, model: PreTrainedModel, pad_id: int) -> None:
         self._model, self._pad_id = model, pad_id
@@ -59,7 +59,7 @@ class DecodedRows:
         self.logits: torch.Tensor
         """(R, V) for each row's next token."""
         self._tokens: torch.Tensor
-        """(R,) just chosen."""
+        """(R,) the tokens just chosen."""
 
     @property
     def live(self) -> list[DecodedRow]:
@@ -71,7 +71,7 @@ class DecodedRows:
         self.rows[self.rows.index(row)] = None
 
     def context(self, row: DecodedRow) -> PlayContext | None:
-        """A copy of a row's keys and values without its last token, not computed yet; None if the model holds them."""
+        """A copy of a row's keys and values, without its last, uncomputed token; None if the model holds them."""
         return None
 
     def join(
@@ -82,7 +82,7 @@ class DecodedRows:
     ) -> list[DecodedRow]:
         """Computes the requests' prompts and adds a row for each; returns the rows in the same order.
 
-        contexts  what is already computed of each prompt
+        contexts  the part of each prompt that is already computed
         unwanted  asked before each matrix product; if True, raises NobodyWaits and leaves the batch unchanged
         """
         raise NotImplementedError
@@ -171,7 +171,7 @@ class _Prompts:
 
 
 class DecodeBatch(DecodedRows):
-    """See the module's docstring."""
+    """Decodes rows that share prompts; see the module's docstring."""
 
     _compact_at = COMPACT
     _cache_kind = RowCache
@@ -186,7 +186,7 @@ class DecodeBatch(DecodedRows):
         """(R,) prompt length of each row."""
 
     def context(self, row: DecodedRow) -> PlayContext:
-        """See `DecodedRows`."""
+        """Copies the prompt's and the row's own keys and values; see `DecodedRows`."""
         number = self.rows.index(row)
         prompt, own = self._prompt_of[number], int(self._cache.lengths[number])
         used = self._shared.mask[prompt].nonzero()[:, 0]
@@ -207,7 +207,7 @@ class DecodeBatch(DecodedRows):
         contexts: Sequence[PlayContext | None],
         unwanted: Callable[[], bool] = lambda: False,
     ) -> list[DecodedRow]:
-        """See `DecodedRows`."""
+        """Computes each distinct prompt once; see `DecodedRows`."""
         unique: dict[tuple[int, ...], PlayContext | None] = {}
         for request, context in zip(requests, contexts, strict=True):
             prompt = tuple(request.prompt)
@@ -237,7 +237,7 @@ class DecodeBatch(DecodedRows):
 
     @torch.no_grad()
     def forward(self, unwanted: Callable[[], bool] = lambda: False) -> None:
-        """See `DecodedRows`."""
+        """Runs one step of the model for all rows; see `DecodedRows`."""
         self._compact()
         if not self.live:
             self.rows = []
@@ -268,7 +268,7 @@ class DecodeBatch(DecodedRows):
         return out.logits[:, -1]
 
     def _compact(self, *, always: bool = False) -> None:
-        """Removes finished rows if that pays, or if `always`."""
+        """Removes finished rows if that saves time, or if `always`."""
         live = [number for number, row in enumerate(self.rows) if row is not None]
         if len(live) == len(self.rows) or not live:
             self.rows = self.rows if live else []
@@ -368,7 +368,7 @@ def asking(modules: Iterable[torch.nn.Module], unwanted: Callable[[], bool]) -> 
 
 
 def slices(numbers: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Prompts, sorted by length, in parts to compute together: up to PREFILL_TOKENS with padding, and MASKED."""
+    """Splits prompts, sorted by length, into parts to compute together, within PREFILL_TOKENS (padded) and MASKED."""
     part: list[int] = []
     for number in numbers:
         rows, longest = len(part) + 1, lengths[number]

@@ -1,4 +1,4 @@
-"""The choice of next tokens, a preallocated key/value cache for sampled tokens, contexts kept between turns of a play.
+"""Choosing next tokens, a preallocated key/value cache for sampled tokens, and contexts kept between a play's turns.
 
 Each row has one uniform number per token, so it never depends on its neighbours' draws.
 """
@@ -77,7 +77,7 @@ def _block_sums(weights: torch.Tensor) -> torch.Tensor:
 
 
 def _invert_cdf(weights: torch.Tensor, blocks: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
-    """Searches the block sums, then inside one block: exact to float64 and cheap for large vocabularies."""
+    """Searches the block sums, then within one block: exact to float64 and cheap for large vocabularies."""
     size = weights.shape[1]
     target = uniform.to(blocks)[:, None] * blocks[:, -1:]
     block = torch.searchsorted(blocks, target, right=True).clamp(max=blocks.shape[1] - 1)
@@ -138,11 +138,11 @@ class RowLayer(CacheLayerMixin):
         return self.owner.longest + query_length, 0
 
     def get_seq_length(self) -> int:
-        """Positions in use."""
+        """Number of positions in use."""
         return self.owner.longest
 
     def get_max_length(self) -> int:
-        """Positions allocated."""
+        """Number of positions allocated."""
         return self.owner.room
 
     get_max_cache_shape = get_max_length
@@ -161,7 +161,7 @@ class RowCache(Cache):
     def _set(self, lengths: torch.Tensor) -> None:
         self.lengths = lengths
         self.longest = int(lengths.max()) if len(lengths) else 0
-        """Largest length."""
+        """Largest length of any row."""
         self.even = bool((lengths == self.longest).all())
         """Whether all lengths are equal."""
 
@@ -209,7 +209,7 @@ class PlayContext:
 
 
 class Contexts:
-    """Contexts by play, up to `most` tokens in all; one is dropped when it is taken or its play is over."""
+    """Contexts by play, up to `most` tokens in total; each is dropped when it is taken or its play is over."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -224,7 +224,7 @@ class Contexts:
         self._kept[play] = context
 
     def take(self, play: CacheHandle | None, prompt: Sequence[int]) -> PlayContext | None:
-        """The context of the common prefix of a play's last tokens and this prompt, None if there is none."""
+        """The context of the common prefix of a play's last tokens and this prompt; None if there is none."""
         context = self._kept.pop(play, None) if play else None
         if context is None:
             return None

@@ -1,12 +1,12 @@
 """Converts llama.cpp's GGUF files to folders that transformers loads.
 
-A file is converted once, into a folder of Strop's cache named by the file's content. Weights are kept in the smallest
-of bfloat16, float16 and float32 that holds all of them exactly: 2 bytes a weight for a file in one of these types, 4
-for a quantised one, whose values have more digits.
+A file is converted once, into a folder of Strop's cache named after the file's content. Weights are stored in the
+smallest of bfloat16, float16 and float32 that holds all of them exactly: 2 bytes per weight for a file in one of these
+types, 4 for a quantised one, whose values have more digits.
 
 transformers reads the tensors. Settings that it ignores are added here: rotary positions, caps, end tokens, BOS. A file
-is refused if a tensor would be left out, a parameter would stay empty, or positions would differ from the file's; other
-settings that nothing reads are named in a note.
+is refused if a tensor would be left out, a parameter would stay empty, or positions would differ from the file's; a
+note names any other settings that are ignored.
 """
 
 import os
@@ -106,7 +106,7 @@ def convert(
     part = folder.with_name(f"{folder.name}.part-{os.getpid()}")
     try:
         part.mkdir(parents=True)
-        (part / _FILE).symlink_to(file.resolve())  # alone, as transformers reads the files beside it
+        (part / _FILE).symlink_to(file.resolve())  # alone, since transformers reads the files next to it
         tokenizer, model = _loaded(part, header)
         (part / _FILE).unlink()
         if pad is not None:
@@ -135,7 +135,7 @@ def _read(file: Path, name: str) -> _Header:
         architecture = str(settings["general.architecture"])
         weights = {tensor.name: int(tensor.n_elements) for tensor in reader.tensors}
         factors = [torch.tensor(one.data) for one in reader.tensors if one.name == _FACTORS]
-    except Exception as error:  # damage can raise anything
+    except Exception as error:  # a damaged file can raise anything
         cause = " ".join(f"{type(error).__name__}: {error}".split())
         raise _fault(name, f"the GGUF file is damaged ({cause:.150}); download it again") from error
     kind, parts = settings.get("general.type", "model"), int(settings.get("split.count", 1))
@@ -164,7 +164,7 @@ def _loaded(folder: Path, header: _Header) -> tuple[PreTrainedTokenizerBase, Pre
         )
     except (MemoryError, UserError):
         raise
-    except Exception as error:  # of several libraries
+    except Exception as error:  # from several libraries
         cause = " ".join(str(error).split()) or type(error).__name__
         what = f"transformers cannot read the architecture {header.architecture!r} from this GGUF file ({cause:.200})"
         raise header.fault(f"{what}; give the model's own folder or Hub id") from error
@@ -274,7 +274,7 @@ def _check_positions(model: PreTrainedModel, header: _Header) -> None:
 
 
 def _note(tokenizer: PreTrainedTokenizerBase, header: _Header) -> None:
-    """Prints which settings are not read."""
+    """Prints the names of settings that are ignored."""
     unread = [f"{header.architecture}.{name}" for name in header.own if name not in _READ]
     cut = header.settings.get("tokenizer.ggml.pre")
     way = getattr(getattr(tokenizer, "backend_tokenizer", None), "pre_tokenizer", None)

@@ -1,6 +1,6 @@
 """Grammars for answers in llguidance's dialect of Lark: JSON that fits a schema, and the rest of a call.
 
-White space is fixed to that of `json.dumps`, as some models would write it forever.
+White space is fixed to that of `json.dumps`, since some models would otherwise write it forever.
 """
 
 import json
@@ -11,7 +11,7 @@ _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator
 
 
 def answer_grammar(schema: Any) -> str:
-    """A grammar for an answer that fits a JSON schema."""
+    """A grammar for answers that fit a JSON schema."""
     return f"start: {_fits(schema)}\n"
 
 

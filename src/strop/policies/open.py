@@ -1,4 +1,4 @@
-"""Opens the policy of a recipe, and samples from one. Engines are imported only when they are needed."""
+"""Opens the policy of a recipe and samples from it. Engines are imported only when they are needed."""
 
 import os
 import shutil
@@ -39,7 +39,7 @@ def open_policy(
     """The policy of `recipe.policy.engine`.
 
     model    a loaded model to sample from; None loads the recipe's own. The transformers engine shares it (or keeps a
-             copy: in the sampling type, or to sample during the update), vLLM copies its weights
+             copy in the sampling type, or to sample during the update); vLLM copies its weights
     prompts  only for the scripted engine, which looks up a task's answer by its prompt
 
     Raises UserError if the model, a package or the script is missing.
@@ -60,7 +60,7 @@ def open_trainable(recipe: Recipe, model: "PreTrainedModel") -> Trainable:
 
 
 def check_trainable(config: EngineConfig) -> None:
-    """Raises UserError if an engine cannot be trained, or lacks what can be checked before it is opened."""
+    """Raises UserError if an engine cannot be trained, or lacks anything that can be checked before it is opened."""
     if not config.has_weights:
         raise _no_weights(config)
     if config.engine == "vllm" and not is_installed("vllm"):
@@ -79,7 +79,7 @@ class Engine(Protocol):
     """A function that opens the policy of an engine, with the arguments of `open_policy`."""
 
     def __call__(self, recipe: Recipe, *, model: "PreTrainedModel | None", prompts: Prompts | None) -> Policy:
-        """The policy of a recipe."""
+        """Opens the policy of a recipe."""
 
 
 def _openai(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
@@ -205,7 +205,7 @@ def _look_for_servers(config: EngineConfig) -> None:
 
 
 def longest_answers(recipe: Recipe) -> Recipe:
-    """The recipe with the sampling.max_tokens of the stage whose answers may be longest."""
+    """The recipe with the largest sampling.max_tokens of any stage."""
     longest = max(one.sampling.max_tokens for one in (recipe, *(stage.recipe for stage in stages_of(recipe))))
     return recipe.having({"sampling.max_tokens": longest})
 
@@ -229,14 +229,14 @@ def tokenizer_of(recipe: Recipe) -> "HubTokenizer":
 
 
 def local_tokenizer(recipe: Recipe, files: "ModelFiles") -> "HubTokenizer | None":
-    """The same without torch, to count tokens; None if the folder has no fast tokenizer. Raises UserError."""
+    """Like `tokenizer_of`, but without torch, to count tokens; None without a fast tokenizer. Raises UserError."""
     if not (files.folder / "tokenizer.json").is_file():
         return None
     from transformers import PreTrainedTokenizerFast
 
     try:
         inner = PreTrainedTokenizerFast.from_pretrained(str(files.folder))
-    except Exception as error:  # of several libraries
+    except Exception as error:  # from several libraries
         cause = " ".join(f"{type(error).__name__}: {error}".split())
         raise UserError(
             f"model.name={files.folder}: its tokenizer cannot be read ({cause:.200}); copy it again"
@@ -260,7 +260,7 @@ def _with_template(recipe: Recipe, inner: Any, ends: Iterable[int]) -> "HubToken
 def answers(
     policy: Policy, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
 ) -> Iterator[tuple[int, Completion]]:
-    """Samples many completions at once, blocking: yields (row, completion) as rows finish.
+    """Samples many completions at once and yields (row, completion) as rows finish. Blocks.
 
     Closing the iterator cancels the others. The first row that fails ends it with its error.
     """

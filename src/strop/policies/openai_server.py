@@ -25,7 +25,7 @@ from strop_verify.core.protocols import Request, Tokenizer
 from strop_verify.core.rollout import Completion, FinishReason, SamplingParams
 
 _MOST_STOPS = 4
-"""OpenAI's limit; answers are cut at the other stop strings here."""
+"""OpenAI's limit; answers are cut here at any further stop strings."""
 _PURPOSE = "policy.engine=openai"
 _NAMES = {
     "url": "policy.base_url",
@@ -42,7 +42,7 @@ class OpenAIPolicy(AskingPolicy):
 
     context: int | None = None
     keeps_logprobs = False
-    """Those of the server are of other tokens."""
+    """False, because the server's log-probabilities belong to other tokens."""
 
     def __init__(self, config: OpenAIConfig) -> None:
         """Connects at the first `submit`; `close` it. Raises UserError if the `openai` package is not installed."""
@@ -107,7 +107,7 @@ class OpenAIPolicy(AskingPolicy):
 
 
 def _server_tokens(choice: Any) -> list[tuple[int, float]]:
-    """(bytes, log-prob) of each of the server's tokens; empty if it gives none."""
+    """(number of bytes, log-prob) of each of the server's tokens; empty if it gives none."""
     given = getattr(choice, "logprobs", None)
     if given is None:
         return []

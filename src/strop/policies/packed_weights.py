@@ -1,8 +1,8 @@
 """Weights in MKL's own layout while rows decode in float32 on a CPU.
 
-In a product with few rows MKL copies the weights each time, which can take half of it. Here the copy is made once and
-used until the batch has ended, for as much memory as the weights take (benchmarks/packed_decoding.py). Each number of
-rows is tried against the plain product before it is used. An AMD processor gained nothing by it.
+In a product with few rows MKL copies the weights each time, which can take half of its time. Here the copy is made once
+and used until the batch has ended; it takes as much memory as the weights (benchmarks/packed_decoding.py). Each number
+of rows is checked against the plain product before it is used. An AMD processor gained nothing from it.
 """
 
 import warnings
@@ -15,26 +15,26 @@ from typing import Any
 import torch
 
 ROWS = range(4, 97)
-"""Numbers of rows whose product is faster with packed weights, with AVX-512 as with AVX2."""
+"""Numbers of rows whose product is faster with packed weights, both with AVX-512 and with AVX2."""
 STEPS = 16
-"""Tokens that a row must still be allowed when weights are packed, which takes as long as some four tokens."""
+"""Minimum tokens that a row may still get when weights are packed; packing takes as long as about four tokens."""
 LEAST = 1 << 18
-"""Numbers in a matrix that is packed: MKL pads each by megabytes."""
+"""Minimum number of weights in a matrix that is packed: MKL pads each matrix by megabytes."""
 NEAR = 1e-4
-"""Largest difference from the plain product, relative to its largest number."""
+"""Maximum difference from the plain product, relative to its largest number."""
 _TOLD = ROWS[-1] + 1
-"""Rows that MKL is told when it packs. The layout holds for others, too, which is tried."""
+"""Number of rows given to MKL for packing. The layout also works for other numbers, which is checked."""
 
 
 @cache
 def pays() -> bool:
-    """Whether products with packed weights are faster here: torch has MKL, and the processor is one of Intel's."""
+    """Whether products with packed weights are faster here: torch has MKL, and the processor is from Intel."""
     cpus = Path("/proc/cpuinfo")
     return torch.backends.mkl.is_available() and cpus.is_file() and "GenuineIntel" in cpus.read_text()
 
 
 class PackedWeights:
-    """Packed copies of a model's matrices. They are made when they pay and again when the weights have changed."""
+    """Packed copies of a model's matrices, made when they save time and again after the weights have changed."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         self._linears = [one for one in model.modules() if _can_be_packed(one)] if pays() else []
@@ -44,7 +44,7 @@ class PackedWeights:
 
     @contextmanager
     def used(self, rows: int, steps: int) -> Iterator[None]:
-        """Computes products of that many rows with packed weights, if rows may still get `steps` tokens."""
+        """Computes products of `rows` rows with packed weights if that saves time, given up to `steps` more tokens."""
         if rows not in ROWS or not (self._forwards or steps >= STEPS) or not self._ready(rows):
             yield
             return
@@ -57,7 +57,7 @@ class PackedWeights:
                 del linear.forward
 
     def _ready(self, rows: int) -> bool:
-        """Packs what has changed and tries the number of rows; False where packed weights are not used."""
+        """Packs changed weights and checks the number of rows; False if packed weights are not used."""
         if not self._linears:
             return False
         if self._versions != (versions := [one.weight._version for one in self._linears]):
@@ -65,12 +65,12 @@ class PackedWeights:
             self._versions = versions
             self._rows.clear()
         if rows not in self._rows:
-            # All shapes once, then the smallest one: the layout depends on the shape, whatever the number of rows.
+            # Checks all shapes once, then the smallest: the layout depends on the shape, not on the number of rows.
             shapes = {one.weight.shape: number for number, one in enumerate(self._linears)}
             least = min(shapes.values(), key=lambda number: self._linears[number].weight.numel())
             for number in [least] if self._rows else shapes.values():
                 if not (gap := _gap(self._linears[number], self._forwards[number], rows)) <= NEAR:  # or NaN
-                    warnings.warn(f"{rows} rows with packed weights: {gap:.1g} off; not used", stacklevel=2)
+                    warnings.warn(f"{rows} rows: packed weights are off by {gap:.1g}; not used", stacklevel=2)
                     self._linears, self._forwards = [], []
                     return False
             self._rows.add(rows)
@@ -78,7 +78,7 @@ class PackedWeights:
 
 
 def _can_be_packed(module: torch.nn.Module) -> bool:
-    """Whether it is a plain matrix in float32 on a CPU, whose forward pass nobody has replaced."""
+    """Whether the module is a plain float32 matrix on a CPU whose forward pass has not been replaced."""
     if type(module) is not torch.nn.Linear or "forward" in vars(module):
         return False
     weight = module.weight.data
@@ -91,7 +91,7 @@ def _packed(linear: torch.nn.Linear) -> Any:
     packed = torch.ops.mkl._mkl_reorder_linear_weight(weight, _TOLD)
 
     def forward(rows: int, input: torch.Tensor) -> torch.Tensor:
-        """The product; the plain one where the input has another number of rows."""
+        """The product; MKL computes the plain one if the input has another number of rows."""
         result: torch.Tensor = torch.ops.mkl._mkl_linear(input, packed, weight, bias, rows)
         return result
 

@@ -1,7 +1,7 @@
-"""Proves that a fast way to compute log-probabilities is right: compares it with the model's plain forward pass.
+"""Proves that a fast way to compute log-probabilities is correct by comparing it with the model's plain forward pass.
 
-The plain pass computes one text alone, without a cache, padding or code of ours. Every faster way is tried on a few
-short texts of random tokens before it is used, and on texts beyond the model's windows if a run has such.
+The plain pass computes one text alone, without a cache, padding or any of our code. Every faster way is tried on a few
+short texts of random tokens before it is used, and on texts beyond the model's windows if a run has any.
 """
 
 import warnings
@@ -33,22 +33,22 @@ from strop_verify.core.protocols import Request
 from strop_verify.core.rollout import SamplingParams
 
 BOUND = 1e-3
-"""Nats by which a log-probability may differ in float32."""
+"""Maximum difference of a log-probability in float32, in nats."""
 ROUNDINGS = 2
-"""In shorter types, the mean may differ by this multiple of the effect of rounding, in addition."""
+"""In shorter types, the mean may additionally differ by this multiple of the effect of rounding."""
 PROMPT, ANSWERS = 30, (7, 4)
-"""Tokens of the texts that are tried: a prompt, and two answers to it."""
+"""Token counts of the texts that are tried: a prompt, and two answers to it."""
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Evidence that a way of computing is right.
+    """Evidence that a way of computing is correct.
 
     way      its name
     gap      difference from the plain pass in nats: the largest in float32, the mean in shorter types
     bound    limit of the gap
     tokens   of the longest text that was tried
-    left     {faster way: why it was not taken}
+    left     {faster way: why it was not chosen}
     """
 
     way: str
@@ -92,7 +92,7 @@ def random_ids(model: Any, count: int, seed: int) -> list[int]:
 
 @dataclass
 class Text:
-    """A text and its log-probabilities from `start` on by the plain pass: of its tokens, or of all words."""
+    """A text and its log-probabilities from `start` on by the plain pass, either of its tokens or of all words."""
 
     ids: list[int]
     start: int
@@ -100,7 +100,7 @@ class Text:
 
 
 class Yardstick:
-    """Decides how far from the plain pass is too far for a model."""
+    """Decides which difference from the plain pass is too large for a model."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -142,7 +142,7 @@ class Yardstick:
 
 @contextmanager
 def at_rest(model: Any) -> Iterator[None]:
-    """Puts the model into eval mode for a while."""
+    """Temporarily puts the model into eval mode."""
     training = [one for one in model.modules() if one.training]
     model.eval()
     try:
@@ -154,12 +154,12 @@ def at_rest(model: Any) -> Iterator[None]:
 
 _watched: WeakKeyDictionary[Any, Watch | None] = WeakKeyDictionary()
 _kinds: dict[tuple[type, str, str], Watch | None] = {}
-"""The same by (class, attention, configuration), which determine a model's layers."""
+"""`_watched` by (class, attention, configuration), which determine a model's layers."""
 
 
 def watch(model: PreTrainedModel) -> Watch | None:
-    """What a model's layers ask of attention; the model attends in groups from now on. None, and the model stays as it
-    is, if a layer does not use transformers' attention interface or needs what `group_attention` does not support.
+    """What a model's layers ask of attention; the model attends in groups from now on. Returns None, and leaves it as
+    it is, if a layer bypasses transformers' attention interface or needs what `group_attention` does not support.
     """
     if model not in _watched:
         config = model.config
@@ -179,7 +179,7 @@ def _seen(model: PreTrainedModel) -> Watch | None:
     prompt = random_ids(model, PROMPT, 0)
     tree, _ = prefix_tree([[*prompt, *random_ids(model, 3, n)] for n in (1, 2)], model.device)
     sharded = isinstance(next(model.parameters()), DTensor)
-    decoder = model if sharded else model.base_model  # FSDP2 gathers where the whole model is called
+    decoder = model if sharded else model.base_model  # FSDP2 gathers if the whole model is called
     try:
         with at_rest(model), grouped() as seen:
             decoder(
@@ -198,7 +198,7 @@ _decoders: WeakKeyDictionary[Any, dict[tuple[Any, ...], tuple[Decoder, Proof]]] 
 
 
 def decoder_of(model: PreTrainedModel, pad_id: int, *, longest: int = 0) -> tuple[Decoder, Proof]:
-    """The fastest way to sample from a model that gives its own log-probabilities; cached per model.
+    """The fastest way of sampling that reproduces a model's own log-probabilities; cached per model.
 
     longest  tokens of the longest text to come
     Raises UserError if there is none.
@@ -246,7 +246,7 @@ def first_right(
     what: str,
     longest: int,
 ) -> tuple[Way, Proof]:
-    """The first way that gives a model's own log-probabilities. Raises UserError if none does."""
+    """The first way that reproduces a model's own log-probabilities. Raises UserError if none does."""
     yardstick, left = Yardstick(model), dict[str, str]()
     for name, way in ways.items():
         try:
@@ -270,7 +270,7 @@ def first_right(
 
 
 def around(places: Sequence[int]) -> list[int]:
-    """Lengths of prompts just below and above each of these lengths, so that answers or prompts cross it."""
+    """Lengths of prompts just below and above each of these lengths, so that answers or prompts cross them."""
     return [place + more for place in places for more in (-2, 8)]
 
 

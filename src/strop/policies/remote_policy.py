@@ -1,4 +1,4 @@
-"""Base of policies that get their answers from servers, asked by a thread of its own."""
+"""Base class of policies that get their answers from servers, which a separate thread asks."""
 
 import asyncio
 import threading
@@ -16,13 +16,13 @@ class AskingPolicy:
     """Base class: a subclass implements `_ask`, and may implement `_opening` and `_closing`."""
 
     def __init__(self) -> None:
-        """The thread starts with the first request, and again with the first after `close`."""
+        """The thread starts with the first request, and again with the first one after `close`."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._in_flight: set[Future[Completion]] = set()
 
     def submit(self, request: Request) -> Future[Completion]:
-        """See `core.protocols.Policy`."""
+        """Sends a request; see `core.protocols.Policy`."""
         future = self._begin(self._ask(request))
         self._in_flight.add(future)
         return future

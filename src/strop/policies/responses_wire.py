@@ -1,8 +1,8 @@
-"""OpenAI's Responses API on top of chat completions: requests become chat requests, replies become items, whole or as
+"""OpenAI's Responses API on top of chat completions: requests become chat requests; replies become items, whole or as
 events.
 
-Nothing is stored: a conversation is sent whole, as text or as items (messages, calls, outputs of calls). An assistant
-message and the calls after it are one message of the policy. Fields that refer to stored state (previous_response_id,
+Nothing is stored: clients send the whole conversation, as text or as items (messages, calls, outputs of calls). An
+assistant message and the calls after it are one message of the policy. Fields for stored state (previous_response_id,
 conversation, prompt, item_reference, store) and tools other than functions are refused by name.
 """
 
@@ -202,11 +202,11 @@ class ResponseStream:
         self._item = f"msg_{envelope.key}"
 
     def more(self, index: int, choice: ChatChoice) -> Iterator[dict[str, Any]]:
-        """See `AnswerStream`."""
+        """Yields the new text, if there is any."""
         yield from self._delta(certain(self._asked, choice))
 
     def end(self, reply: ChatReply) -> Iterator[dict[str, Any]]:
-        """See `AnswerStream`."""
+        """Yields the remaining text, the calls and the final state."""
         whole = response_object(self._asked, reply, self._envelope)
         yield from self._begin()
         for place, item in enumerate(whole["output"]):
@@ -214,7 +214,7 @@ class ResponseStream:
         yield self._event(f"response.{whole['status']}", response=whole)
 
     def fault(self, error: RefusedChat) -> Iterator[dict[str, Any]]:
-        """See `AnswerStream`."""
+        """Yields the failed state of the response."""
         yield from self._begin()
         failed = _object(self._asked, self._envelope, "failed")
         code = "server_error" if error.status >= 500 else error.code

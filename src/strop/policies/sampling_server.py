@@ -1,7 +1,7 @@
-"""A vLLM server that another process started: its address, its health, requests to it. Without torch.
+"""A vLLM server that another process started: its address, its health, requests to it. Needs no torch.
 
 A server is named by its address, or by a file that holds the address while it runs; the file is read again when the
-server is lost, as it may come back at another address.
+server is lost, since it may come back at another address.
 """
 
 import asyncio
@@ -30,11 +30,11 @@ class ServerLost(StropError):
 
 
 class ServerRefused(StropError):
-    """A server refuses a request; `status` is HTTP's."""
+    """A server refuses a request; `status` is the HTTP status."""
 
     def __init__(self, status: int, message: str) -> None:
         self.status = status
-        super().__init__(status, message)  # the arguments with which pickle rebuilds it
+        super().__init__(status, message)  # pickle rebuilds the error from these arguments
 
     def __str__(self) -> str:
         return str(self.args[1])
@@ -65,12 +65,12 @@ class SamplingServer:
         """Waits until it is healthy. Raises StropError if it is not by `end`, in the clock of time.monotonic()."""
         while why := await self._fault(end):
             if time.monotonic() + _PAUSE > end:
-                remedy = "look at its log, start it with strop serve-sampler, or raise policy.wait_seconds"
+                remedy = "check its log, start it with strop serve-sampler, or raise policy.wait_seconds"
                 raise StropError(f"no vLLM server at {self.place} ({why}); {remedy}")
             await asyncio.sleep(_PAUSE)
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The JSON answer, None if it is not JSON. Raises ServerLost, ServerRefused, UserError for a wrong key."""
+        """The JSON answer; None if it is not JSON. Raises ServerLost, ServerRefused, UserError for a wrong key."""
         import httpx
 
         try:
@@ -97,7 +97,7 @@ class SamplingServer:
         return {one["id"]: one for one in (await self.ask("GET", "/v1/models"))["data"]}
 
     async def _fault(self, end: float) -> str:
-        """Why it is not healthy, "" if it is."""
+        """Why the server is not healthy; "" if it is."""
         import httpx
 
         self.url = self.place.rstrip("/")
@@ -119,7 +119,7 @@ class SamplingServer:
 
 
 def open_client(key: str) -> "httpx.AsyncClient":
-    """The HTTP client for servers. Proxies of the environment are not used, as servers are local."""
+    """The HTTP client for servers. Proxies from the environment are ignored, since servers are local."""
     import httpx
 
     return httpx.AsyncClient(

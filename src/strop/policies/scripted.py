@@ -16,9 +16,9 @@ Script = Callable[[Sequence[int], int, int], str]
 
 
 class ScriptedPolicy:
-    """Gives the answers of its script, with log-probabilities 0, as the choice is deterministic.
+    """Gives the answers of its script, with log-probabilities of 0, since the choice is deterministic.
 
-    `answers` is a `Script`, or maps a prompt's text to its answers, which are given in turn, over and over. A prompt
+    `answers` is a `Script`, or maps a prompt's text to its answers, which are given in turn and then repeated. A prompt
     that begins with one in the script (the later turns of a rollout) takes that one's next answer; any other unknown
     prompt is a `UserError`.
     Deviation from the protocol: with a mapping, an answer depends on how often its prompt was asked, not on the seed.
@@ -49,7 +49,7 @@ class ScriptedPolicy:
     ) -> "ScriptedPolicy":
         """Answers from a JSONL file of {task_id, answer}; `prompts` is {task id: token ids of its first prompt}.
 
-        They are complete, as for `strop verify`: no stop string cuts them. Lines of other tasks are ignored. Raises
+        Answers are complete, as for `strop verify`: no stop string cuts them. Lines of other tasks are ignored. Raises
         UserError for an unreadable file, other lines, and tasks that share a prompt but not their answers.
         """
         lines = _read_answers(Path(path))
@@ -77,7 +77,7 @@ class ScriptedPolicy:
         return future
 
     def work(self, seconds: float) -> None:
-        """Does nothing, as `submit` already completes."""
+        """Does nothing, since `submit` already completes the request."""
 
     def _say(self, prompt: Sequence[int], seed: int) -> str:
         key = tuple(prompt)
@@ -111,7 +111,7 @@ class ScriptedPolicy:
         )
 
     def _until_stop(self, ids: list[int], params: SamplingParams) -> list[int]:
-        """The fewest leading tokens whose text holds a stop string."""
+        """The fewest leading tokens whose text contains a stop string."""
         low, high = 1, len(ids)
         while low < high:
             middle = (low + high) // 2

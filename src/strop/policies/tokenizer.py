@@ -33,7 +33,7 @@ _MARK = "9f86d081884c7d65"
 _ASKED, _SAID = {"role": "user", "content": "x"}, {"role": "assistant", "content": _MARK}
 """A conversation that shows what a chat template writes after the mark."""
 _TAG = re.compile("think|thought|reason|channel", re.IGNORECASE)
-"""Control tokens around a thought. Some templates write one at the start of every turn; it does not mark a turn."""
+"""Control tokens around a thought. Some templates write one at the start of every turn, but it does not mark a turn."""
 BEGIN, END = 0, 1
 """Token ids around a conversation; every other id is 256 or above."""
 BYTES_PER_TOKEN = 4
@@ -49,7 +49,7 @@ class HubTokenizer:
     control_ids  ids that structure a conversation: special tokens, and added ones that are not white space
     text_end     ids that end a text: the tokenizer's EOS; empty without one
     turn_end     ids that end the assistant's turn: what the chat template writes up to its end token, else `text_end`
-    eos_ids      ids each of which ends sampling: of those two, and the model's own
+    eos_ids      ids that end sampling: those of the two above, and the model's own
     """
 
     def __init__(self, inner: "PreTrainedTokenizerBase", ends: Iterable[int] = ()) -> None:
@@ -70,7 +70,7 @@ class HubTokenizer:
         self._begin = list(takewhile(self.control_ids.__contains__, inner.encode("x")))
         first = "".join(map(str, inner.convert_ids_to_tokens(self._bare("x"))))[:1]
         self._anchor = self._bare("a") if first in ("\u2581", "\u0120") else []
-        """Put before a text that continues another, if the tokenizer adds a space to the start of a text."""
+        """Prepended to a text that continues another, if the tokenizer adds a space to the start of a text."""
         known = [*([] if inner.eos_token_id is None else [int(inner.eos_token_id)]), *ends]
         self.text_end, self.eos_ids = known[:1], frozenset(known)
         self.turn_end, self._opening = self.text_end, list[int]()
@@ -85,7 +85,7 @@ class HubTokenizer:
         """Control ids that `decode` drops; an ordinary token is text even if it ends an answer."""
 
     def encode(self, text: str, *, opens: bool = False) -> list[int]:
-        """Token ids, none of them a control id, of a text that follows another; `decode` returns the same text.
+        """Token ids of a text that follows another, none of them a control id; `decode` returns the same text.
 
         opens  whether it begins the assistant's turn, where some tokenizers add a space that is not part of it
         """
@@ -94,11 +94,11 @@ class HubTokenizer:
         return whole[len(head) :] if whole[: len(head)] == head else self._plain(text)
 
     def encode_text(self, text: str) -> list[int]:
-        """Token ids of a text that follows nothing, with the BOS if the tokenizer writes one."""
+        """Token ids of a text at the start of a sequence, with the BOS if the tokenizer writes one."""
         return [*self._begin, *self._plain(text)]
 
     def mark(self, names: Sequence[str]) -> list[int]:
-        """The first of these that is a control token, else the first name as plain text."""
+        """The first of these names that is a control token, else the first name as plain text."""
         return next(([self._id_of[name]] for name in names if name in self._control), self.encode(names[0]))
 
     def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
@@ -115,7 +115,7 @@ class HubTokenizer:
         return str(text).partition("a")[2] if anchor else str(text)
 
     def piece(self, token: int) -> str:
-        """All letters that a token may add to a text: alone, and after another; U+FFFD if it may be a part of one."""
+        """The characters that a token may add to a text, alone or after another; U+FFFD if it may be part of one."""
         known = self._pieces.get(token)
         if known is None:
             own = [] if token in self._silent else [token]
@@ -151,8 +151,8 @@ class HubTokenizer:
         return self._markup(self._rendered(guarded), guard, "")
 
     def keeps(self, messages: Sequence[Message], more: Sequence[Message]) -> bool:
-        """Whether the chat template keeps a conversation's beginning when `more` follows: the prompt, then the answer,
-        apart from white space around the answer. Raises TemplateRefusal.
+        """Whether the chat template keeps a conversation's beginning (the prompt, then the answer, except for white
+        space around the answer) when `more` follows. Raises TemplateRefusal.
         """
         *before, said = (message.model_dump() for message in messages)
         head = self._rendered(before)
@@ -176,7 +176,7 @@ class HubTokenizer:
         for more in ([], [_ASKED]):
             text = self._rendered([_ASKED, _SAID, *more], go_on=False).partition(_MARK)[2]
             closing = self._closing.match(text)
-            # Some templates end a turn by the token that begins the user's: an end token if the model says so.
+            # Some templates end a turn with the token that begins the user's: an end token if the model says so.
             if closing and (not more or self._id_of[closing[1]] in self.eos_ids):
                 return self._markup(closing[0], "", None)
         return []
@@ -235,7 +235,7 @@ class HubTokenizer:
         return list(self.inner.encode(text, add_special_tokens=False))
 
     def _guarded(self, messages: Sequence[Message]) -> tuple[str, list[dict[str, str]]]:
-        """(a character that no content has, the messages with it inserted into every control token's text)."""
+        """(a character that no content contains, the messages with it inserted into the text of control tokens)."""
         used = {character for message in messages for character in message.content}
         guard = next(character for character in map(chr, _PRIVATE) if character not in used)
         inside = re.compile(f"(?={self._pattern.pattern})(.)", re.DOTALL)  # overlapping ones too
@@ -271,7 +271,7 @@ class HubTokenizer:
             ids := self._without_control.encode(text, add_special_tokens=False).ids
         ):
             return list(ids)
-        # The vocabulary itself has such a piece; encoding single characters cannot produce it.
+        # The vocabulary itself has a piece with that text; encoding single characters cannot produce it.
         return [number for character in text for number in self._bare(character)]
 
     @cached_property
@@ -345,7 +345,7 @@ class WireTokenizer:
     encode_text = encode
 
     def mark(self, names: Sequence[str]) -> list[int]:
-        """The first name as text, as there are no control tokens."""
+        """The first name as text, since there are no control tokens."""
         return self.encode(names[0])
 
     def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
@@ -359,7 +359,7 @@ class WireTokenizer:
         return [BEGIN, *self.encode(text), END]
 
     def keeps(self, messages: Sequence[Message], more: Sequence[Message]) -> bool:
-        """True: nothing is dropped."""
+        """Always True, since nothing is dropped."""
         return True
 
     def encode_turn(self, messages: Sequence[Message], *, ended: int | None) -> list[int]:

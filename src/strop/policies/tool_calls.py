@@ -6,7 +6,7 @@ hermes  `<tool_call>{"name": "read", "arguments": {"path": "shop/cart.py"}}</too
         Qwen write it. Replies are in `<tool_response>` in a user message, as their templates render them.
 
 Text before, between and after calls is allowed, and the last tag may be left open. Only tools' names are read as tags,
-so code and prose may have others.
+so code and prose may contain others.
 """
 
 import json
@@ -23,9 +23,9 @@ from strop_verify.core.rollout import Completion, Message
 from strop_verify.core.text import without_thinking
 
 LINES, WIDTH, SECONDS = 50, 200, 10.0
-"""Default caps of a tool."""
+"""Default limits of a tool."""
 MOST_CALLS = 8
-"""Most calls in a completion."""
+"""Maximum number of calls in a completion."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ToolSpec:
     says: str
     """First line of the docstring."""
     model: type[BaseModel]
-    """Of its arguments."""
+    """Pydantic model of its arguments."""
     caps: ToolCaps
 
     @property
@@ -69,7 +69,7 @@ class ToolSpec:
         return {"type": "function", "function": function}
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments, converted to their types. Raises ValueError, one line that says how to call the tool."""
+        """The arguments, converted to their types. Raises ValueError with one line on how to call the tool."""
         try:
             model = self.model.model_validate(dict(given))
         except ValidationError as error:
@@ -84,7 +84,7 @@ class ToolSpec:
         return {name: getattr(model, name) for name in self.arguments}
 
     def of_text(self, name: str, text: str) -> Any:
-        """The value of an argument written as text: the text if a string is allowed, else the JSON that it is."""
+        """The value of an argument written as text: the text if a string is allowed, else the parsed JSON."""
         taken = self.model.model_fields[name].annotation
         several = typing.get_origin(taken) in (typing.Union, types.UnionType)
         if str in (taken, *(typing.get_args(taken) if several else ())):
@@ -114,7 +114,7 @@ Tools = Mapping[str, ToolSpec]
 
 
 class ToolCall(NamedTuple):
-    """A tool's name and its arguments, not checked yet."""
+    """A tool's name and its arguments, not yet checked."""
 
     name: str
     arguments: dict[str, Any]
@@ -125,7 +125,7 @@ class CallFault(ValueError):
 
 
 class CallForm(Protocol):
-    """One format of calls."""
+    """A format for calls: instructions, reading, writing and replies."""
 
     def instructions(self, tools: Tools) -> str:
         """The tools, and how to call them, for the system prompt."""
@@ -137,22 +137,22 @@ class CallForm(Protocol):
         """
 
     def write(self, call: ToolCall, tools: Tools) -> str:
-        """The call as `read` reads it."""
+        """The call in the form that `read` reads."""
 
     def replies(self, said: Sequence[str], rest: str) -> tuple[Message, ...]:
         """The results of calls, in order, and the text `rest`, as the next messages."""
 
 
 class TagCalls:
-    """Form `tags`."""
+    """The form `tags`: one tag per call."""
 
     def instructions(self, tools: Tools) -> str:
-        """One line per tool."""
+        """An example tag and a description per line, one line per tool."""
         lines = (f"{_example(name, tool)}  {tool.says}" for name, tool in tools.items())
         return "Call a tool with a tag:\n" + "\n".join(lines)
 
     def read(self, text: str, tools: Tools, *, whole: bool = True) -> list[ToolCall]:
-        """See `CallForm`."""
+        """Reads the tags that have a tool's name; see `CallForm`."""
         found: list[ToolCall] = []
         opening, at = re.compile(f"<({'|'.join(map(re.escape, tools))})(/?)>"), 0
         while (start := opening.search(text, at)) is not None:
@@ -169,7 +169,7 @@ class TagCalls:
         return found
 
     def write(self, call: ToolCall, tools: Tools) -> str:
-        """Writes arguments up to the last that is given; on separate lines if one has several lines."""
+        """Writes the arguments up to the last one given; on separate lines if any has several lines."""
         fields = tools[call.name].model.model_fields
         count = max((n for n, name in enumerate(fields, start=1) if name in call.arguments), default=0)
         given = (call.arguments.get(name, fields[name].default) for name in list(fields)[:count])
@@ -177,7 +177,7 @@ class TagCalls:
         return _tag(call.name, ("\n@@\n" if any("\n" in one for one in texts) else " @@ ").join(texts))
 
     def replies(self, said: Sequence[str], rest: str) -> tuple[Message, ...]:
-        """The plain texts in one user message."""
+        """All results as plain text in one user message."""
         return (Message(role="user", content="\n\n".join([*said, rest])),)
 
     def _call(self, tool: ToolSpec, body: str) -> ToolCall:
@@ -215,15 +215,15 @@ def _example(name: str, tool: ToolSpec) -> str:
 
 
 class HermesCalls:
-    """Form `hermes`."""
+    """The form `hermes`: JSON between `<tool_call>` tags."""
 
     def instructions(self, tools: Tools) -> str:
-        """Hermes' own wording."""
+        """The tools and how to call them, in Hermes' own wording."""
         return self.described([tool.schema() for tool in tools.values()])
 
     @staticmethod
     def described(schemas: Sequence[Any]) -> str:
-        """The same for tools as OpenAI's API lists them."""
+        """`instructions` for tools as OpenAI's API lists them."""
         lines = "\n".join(json.dumps(schema, ensure_ascii=False) for schema in schemas)
         return (
             "You may call one or more functions to assist with the user query.\n\nYou are provided with function "
@@ -233,7 +233,7 @@ class HermesCalls:
         )
 
     def read(self, text: str, tools: object, *, whole: bool = True) -> list[ToolCall]:
-        """See `CallForm`; the tools do not matter."""
+        """See `CallForm`; `tools` is ignored."""
         found, at = list[ToolCall](), 0
         while (start := text.find("<tool_call>", at)) >= 0:
             value, at = json_at(text, start + len("<tool_call>"), "the text in <tool_call>")
@@ -254,7 +254,7 @@ class HermesCalls:
         return f"<tool_call>\n{json.dumps(data, ensure_ascii=False)}\n</tool_call>"
 
     def replies(self, said: Sequence[str], rest: str) -> tuple[Message, ...]:
-        """Each result in its tag, in one user message."""
+        """All results, each in its own tag, in one user message."""
         tagged = (f"<tool_response>\n{one}\n</tool_response>" for one in said)
         return (Message(role="user", content="\n".join([*tagged, *([rest] if rest else [])])),)
 
@@ -263,13 +263,13 @@ _ARGUMENTS = {"arguments", "parameters", "args"}
 
 
 def json_at(text: str, at: int, what: str) -> tuple[Any, int]:
-    """(the JSON that begins at `at`, where it ends); `what` names it in the fault. Raises CallFault."""
+    """(the JSON value that begins at `at`, where it ends); `what` names it in the error. Raises CallFault."""
     at += len(text[at:]) - len(text[at:].lstrip())
     try:
         return json.JSONDecoder(strict=False).raw_decode(text, at)
     except json.JSONDecodeError as error:
         raise CallFault(f"{what} is not JSON: {error.msg.lower()} at character {error.pos - at}") from None
-    except (ValueError, RecursionError):  # numbers of thousands of digits, thousands of brackets
+    except (ValueError, RecursionError):  # thousands of digits in a number, thousands of brackets
         raise CallFault(f"{what} cannot be read as JSON") from None
 
 

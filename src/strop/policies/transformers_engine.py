@@ -26,22 +26,22 @@ from strop_verify.core.protocols import Request
 from strop_verify.core.rollout import Completion, FinishReason
 
 _ROOM = 0.25
-"""Requests join when this share of max_rows is free (or room for all of them), and this share of the rows in flight is
-waiting: each join costs a prefill and copies the keys and values of all rows."""
+"""Requests join when this share of max_rows is free (or there is room for all of them) and their number is this share
+of the rows in flight: each join costs a prefill and copies the keys and values of all rows."""
 _HOLD = 16
-"""Most tokens that a request waits for others to join with it."""
+"""Maximum number of tokens that a request waits for others to join with it."""
 
 
 class TransformersPolicy:
     """Samples from a transformers model, or from a copy of it in a faster type that `update` refreshes.
 
     own_copy  always keep a copy, so that rows can be sampled while the model is trained
-    max_rows  most rows in the batch
-    max_tokens_held  most tokens (of prompts, and max_tokens of each row) in the key-value cache; bounds memory. As many
-                     again may be kept for plays between two turns.
-    longest   tokens of the longest prompt and completion expected; longer ones are tried when they come
+    max_rows  maximum number of rows in the batch
+    max_tokens_held  maximum tokens (prompts plus max_tokens of each row) in the key-value cache; bounds memory. The
+                     same number again may be kept for plays between two turns.
+    longest   tokens of the longest prompt and completion expected; longer ones are checked when they arrive
     proof     how it decodes, and how close that is to the model's plain forward pass
-    Raises UserError for a model that no decoder samples from with its own log-probabilities.
+    Raises UserError if no decoder reproduces the model's own log-probabilities.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class TransformersPolicy:
     ) -> None:
         self.name, self.version, self.tokenizer = name, 0, tokenizer
         self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-        """Tokens that the model has positions for."""
+        """Number of positions of the model; None if unknown."""
         self.max_rows, self.max_tokens_held = max_rows, max_tokens_held
         dtype = dtype or model.dtype
         self._shares_weights = dtype == model.dtype and not own_copy
@@ -76,7 +76,7 @@ class TransformersPolicy:
         self._waiting: list[tuple[Request, Future[Completion]]] = []
         self._futures: dict[DecodedRow, Future[Completion]] = {}
         self._held = 0
-        """Steps for which requests have waited for others to join with them."""
+        """Number of steps for which requests have waited for others to join with them."""
 
     @torch.no_grad()
     def update(self, version: int, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
@@ -102,7 +102,7 @@ class TransformersPolicy:
         return future
 
     def can_follow(self, grammar: str) -> bool:
-        """Whether this grammar can be followed."""
+        """Whether completions can be made to fit this grammar."""
         try:
             return self.follows_grammars and bool(self._guides.guide(grammar))
         except UserError:
@@ -142,7 +142,7 @@ class TransformersPolicy:
         self._free()
 
     def _prove(self, longest: int) -> None:
-        """Finds a decoder for texts of up to `longest` tokens. Rows in flight keep the one that they began with."""
+        """Finds a decoder for texts of up to `longest` tokens. Rows in flight keep the one they started with."""
         known = getattr(self, "_proven", None)
         if known is None or turns(self._model, longest) != turns(self._model, known):
             self._decoder, self.proof = decoder_of(self._model, self.tokenizer.pad_id, longest=longest)
@@ -241,7 +241,7 @@ class TransformersPolicy:
         request, params, token = row.request, row.request.params, row.tokens[-1]
         ended, full = token in self.tokenizer.eos_ids, len(row.tokens) == params.max_tokens
         if not (ended or full or request.ends or request.heard or self._may_stop(token, params.stop)):
-            return "", None  # nobody looks at the text, which takes as long as a step of a small model
+            return "", None  # the text is not needed; decoding takes as long as a step of a small model
         text = self.tokenizer.decode(row.tokens[:-1] if ended else row.tokens, after=request.prompt)
         if ended:
             return text, "eos"
@@ -252,6 +252,6 @@ class TransformersPolicy:
         return text, "length" if full else None
 
     def _may_stop(self, token: int, stop: Sequence[str]) -> bool:
-        """Whether a token can complete one of these strings: it may add the last letter of one."""
+        """Whether a token can complete one of these strings: it may add its last character."""
         piece = self.tokenizer.piece(token) if stop else ""
         return "\ufffd" in piece or any(one[-1:] in piece or "\ufffd" in one for one in stop)

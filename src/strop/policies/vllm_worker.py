@@ -1,4 +1,4 @@
-"""What runs inside a vLLM server: workers that read weights from files, and a check of every caller's key."""
+"""Code that runs inside a vLLM server: workers that read weights from files, and a check of every caller's key."""
 
 import hmac
 import os
@@ -13,11 +13,11 @@ _OPEN = ("/health",)
 
 
 class WeightFiles:
-    """A worker extension of vLLM (`--worker-extension-cls`)."""
+    """A worker extension for vLLM (`--worker-extension-cls`) that loads weights from files."""
 
     def load_weight_files(self: Any, folder: str) -> int:
-        """Loads the weights in a folder of safetensors files, then compares those that vLLM keeps in the same shape
-        with the files; returns how many they are. Raises RuntimeError if one differs.
+        """Loads the weights from a folder of safetensors files, then compares those that vLLM keeps in the same shape
+        with the files; returns the number compared. Raises RuntimeError if one differs.
         """
         with torch.no_grad():
             self.reload_weights(weights_iterator=_tensors(Path(folder)))
@@ -28,7 +28,7 @@ class WeightFiles:
                 mine = held.get(name)
                 if mine is not None and mine.shape == tensor.shape:
                     if not torch.equal(mine, tensor.to(mine)):
-                        raise RuntimeError(f"{name} is not what {folder} holds")
+                        raise RuntimeError(f"{name} differs from the file in {folder}")
                     same += 1
         return same
 
@@ -55,7 +55,7 @@ class ApiKeyMiddleware:
         self._app, self._key = app, f"Bearer {os.environ['VLLM_API_KEY']}".encode()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Implements ASGI."""
+        """Answers a request without the key with status 401; passes on all others."""
         if scope["type"] in ("http", "websocket") and scope["path"] not in _OPEN:
             given = dict(scope["headers"]).get(b"authorization", b"")
             if not hmac.compare_digest(given, self._key):

@@ -1,7 +1,7 @@
 """Sends weights to vLLM servers: as LoRA files, or as files of the whole model.
 
 Weights are published under a unique name, so that a server that was restarted, or used by another run, is known to hold
-other weights. Published files stay until the next ones, for servers that come back.
+other weights. Published files stay until the next ones replace them, for servers that come back.
 """
 
 import shutil
@@ -22,19 +22,19 @@ from strop_verify.core.progress import PROGRESS
 T = TypeVar("T")
 Weights = Iterable[tuple[str, torch.Tensor]]
 UNTRAINED = "default"
-"""vLLM's version name of the weights that it loaded at its start."""
+"""vLLM's version name for the weights that it loaded at startup."""
 _SHARD = 4 * 2**30
-"""Bytes of weights held at a time, and per file."""
+"""Bytes of weights held in memory at a time, and per file."""
 
 
 @dataclass(frozen=True)
 class Published:
     """Weights that are ready for servers.
 
-    name     unique
+    name     their unique name
     model    the model name in requests for them
-    version  that a server must report for its samples
-    folder   of their files, None without files
+    version  the version that a server must report for its samples
+    folder   folder of their files; None without files
     """
 
     name: str
@@ -52,7 +52,7 @@ class Processes:
         self.main = not there or torch.distributed.get_rank() == 0
 
     def gather(self, value: Any) -> list[Any]:
-        """The values of all processes. Collective."""
+        """Collects the values of all processes, in order of rank. Collective."""
         found: list[Any] = [value]
         if self._world > 1:
             found = [None] * self._world
@@ -73,13 +73,13 @@ class Processes:
         return done
 
     def together(self, work: Callable[[], object]) -> None:
-        """The same in the first process, then in the others."""
+        """Runs `work` in the first process, then in the others; errors as for `agreed`. Collective."""
         for mains_turn in (True, False):
             self.agreed(work if self.main is mains_turn else lambda: None)
 
 
 class WeightSync:
-    """How weights get to servers. This base class sends none: an evaluation uses those that a server loaded."""
+    """How weights get to servers. This base class sends none: an evaluation uses those that a server has loaded."""
 
     def publish(self, name: str, weights: Weights) -> Published:
         """Makes weights ready for servers: all processes read them, one writes. Collective. Raises StropError."""
@@ -91,7 +91,7 @@ class WeightSync:
         return bool(found["weight_version"] == weights.version)
 
     async def send(self, server: SamplingServer, weights: Published) -> None:
-        """Has a server load these weights. Raises StropError, ServerLost."""
+        """Makes a server load these weights. Raises StropError, ServerLost."""
         raise UserError(f"{server.url} has weights of a training run; restart it")
 
 
@@ -102,13 +102,13 @@ class FileSync(WeightSync):
         self._folder, self._model, self._dtype, self._processes = folder, model, dtype, processes
 
     def publish(self, name: str, weights: Weights) -> Published:
-        """See `WeightSync`."""
+        """Writes the whole model's files; see `WeightSync`."""
         folder = self._folder / name
         _written(folder, weights, self._processes.main, self._write)
         return Published(name, self._model, name, folder)
 
     async def send(self, server: SamplingServer, weights: Published) -> None:
-        """See `WeightSync`."""
+        """Makes the server's workers read the files; see `WeightSync`."""
         body = {"method": "load_weight_files", "kwargs": {"folder": str(weights.folder)}}
         try:
             done = await server.ask("POST", "/collective_rpc", body)
@@ -139,7 +139,7 @@ class AdapterSync(WeightSync):
         self._folder, self._model, self._trained, self._processes = folder, model, trained, processes
 
     def publish(self, name: str, weights: Weights) -> Published:
-        """See `WeightSync`; `weights` are not read."""
+        """Writes the adapters' files; `weights` are not read."""
         if not getattr(self._trained, "peft_config", None):
             return Published(name, self._model)
         folder = self._folder / name
@@ -147,11 +147,11 @@ class AdapterSync(WeightSync):
         return Published(name, name, UNTRAINED, folder)
 
     async def held(self, server: SamplingServer, weights: Published) -> bool:
-        """See `WeightSync`."""
+        """Whether the server has loaded these adapters."""
         return weights.model in await server.models()
 
     async def send(self, server: SamplingServer, weights: Published) -> None:
-        """See `WeightSync`."""
+        """Replaces this run's earlier adapters on the server; see `WeightSync`."""
         for old in await server.models():
             if old.startswith(weights.name.rpartition("-")[0] + "-"):  # earlier ones of this policy
                 await server.ask("POST", "/v1/unload_lora_adapter", {"lora_name": old})
@@ -196,7 +196,7 @@ def _shards(weights: Weights, dtype: torch.dtype) -> Iterator[list[tuple[str, to
 
 
 def _written(folder: Path, weights: Weights, writes: bool, write: Callable[[Path, Weights], None]) -> None:
-    """One process writes, completely or not at all; all read, as gathering a sharded model's weights needs all."""
+    """One process writes, completely or not at all; all read, since gathering sharded weights needs all processes."""
     if not writes:
         deque(weights, maxlen=0)
         return

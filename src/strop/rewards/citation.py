@@ -4,15 +4,15 @@ For label tasks whose metadata has `lines` (where the pair differs, see `strop_t
 `code_lines` (how many lines are shown) and `vulnerable`; None ("not scored") for any other task, and if the pair does
 not differ.
 
-An answer cites on one line that begins with `Lines:`: numbers and ranges separated by commas, or `none`. C are the
-cited lines, U the changes: every line that the fix changes or removes and, where it adds lines between n and n + 1, the
-position n + 1/2.
+An answer cites in one line that begins with `Lines:`, followed by numbers and ranges separated by commas, or `none`. C
+is the set of cited lines, U the set of changes: every line that the fix changes or removes and, where it adds lines
+between n and n + 1, the position n + 1/2.
 
     vulnerable   F1 = 2PR / (P + R);  P = share of C within TOLERANCE of some change,
                                       R = share of U within TOLERANCE of some cited line
     safe         1 for `none`, else 0: there is nothing to cite
 
-The score is 0 for an answer without such a line, with several, with an unreadable one, or that cites a line not shown.
+The score is 0 for an answer that has no such line, several, or an unreadable one, or cites a line that is not shown.
 Citing every line thus scores little, and a constant answer is right for at most one side of a pair.
 """
 
@@ -28,7 +28,7 @@ from strop_verify.core.verdict import Verdict
 TOLERANCE = 1
 """Tolerance of a citation, in lines."""
 MOST_PARTS = 1000
-"""Maximum numbers and ranges in one answer."""
+"""Maximum number of numbers and ranges in one answer."""
 _LINES = re.compile(r"^[ \t*_#>`-]*lines?[ \t*_`]*:([^\n]*)$", re.IGNORECASE | re.MULTILINE)
 _PART = re.compile(r"[ \t]*([0-9]{1,7})(?:[ \t]*[-\u2013][ \t]*([0-9]{1,7}))?[ \t]*")
 _MARKS = " \t\r*_`."
@@ -67,7 +67,7 @@ def score(text: str, shown: Shown) -> float:
 
 
 def cited_lines(text: str, count: int) -> set[int] | None:
-    """The lines (1 to `count`) that an answer without its thinking cites, {} for `none`; None if it cannot be read."""
+    """The lines (1 to `count`) that an answer without its thinking cites, {} for `none`; None if unreadable."""
     found = _LINES.findall(text)
     if len(found) != 1:
         return None

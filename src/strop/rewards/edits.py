@@ -1,10 +1,10 @@
-"""The rewards of edits by their recipe names: numbers in [0, 1] from texts alone.
+"""Rewards for edits, named as in recipes: numbers in [0, 1], computed from text alone.
 
 The reasoning rewards apply to every task. The others apply to tasks whose check is of kind `edit`; they are None ("not
 scored") for any other task, and if they need an oracle that the task lacks. The execution reward of an edit is
 `passed`, as for any answer. If the prompt ends in `<think>`, the completion is read as its continuation.
 
-`change_overlap`: how much of the oracle's change an answer makes, the overlap of two changes of the same files.
+`change_overlap`: how much of the oracle's change an answer makes, as the overlap of two changes to the same files.
 
 With B the files before, O after the oracle's edit, R after the answer's, and d a distance summed over the files,
 
@@ -19,7 +19,7 @@ changes do not touch, d(R, O) equals the denominator, and the overlap is 0. Henc
 
 Tokens are words, numbers and other characters one by one, the width of each line's indentation and its end. White space
 inside lines and at their ends, blank lines and kinds of line ends do not count, unless the oracle changes nothing else:
-then characters are counted. A file counts one token more than its text, so an empty file differs from no file.
+then characters are counted. A file counts one token more than its text, so an empty file differs from a missing one.
 """
 
 import re
@@ -36,12 +36,12 @@ from strop_verify.core.verdict import Verdict
 from strop_verify.edits import EditError, Files, Tolerance, apply_answer, edit_in, format_of
 
 UNREADABLE = 0.25
-"""Score of a block that is found but cannot be read."""
+"""Score of a block that is present but unreadable."""
 PER_FAULT = 0.1
-"""Penalty for each smaller mistake of format, at most half of the score."""
+"""Penalty for each minor format mistake, at most half of the score in all."""
 PER_TAG = 0.25
 PER_STRAY = 0.001
-"""Penalty for each character outside of thought and answer, except white space."""
+"""Penalty for each character outside thought and answer, except white space."""
 
 MAX_CHARACTERS = 1_000_000
 """Maximum characters of one file after an answer; with a longer one, the overlap is 0."""
@@ -60,7 +60,7 @@ Score = Callable[[EditCheck, str], float]
 
 
 def of_edits(score: Score, *, oracle: bool = True) -> Reward:
-    """Makes a reward for edit tasks from a score; `oracle`: only for tasks that have one."""
+    """Makes a reward for edit tasks from a score; with `oracle`, only for tasks that have one."""
 
     @wraps(score)
     def reward(task: Task, rollout: Rollout, verdict: Verdict) -> float | None:
@@ -107,7 +107,7 @@ def edit_applies(check: EditCheck, text: str) -> float:
 def edit_format(check: EditCheck, text: str) -> float:
     """How well the edit is written: 0 if there is none, 1 if nothing is wrong with it.
 
-    A readable change counts 1, an unreadable one .25; the mean loses .1 for each smaller mistake, at most half.
+    A readable change counts 1, an unreadable one .25; the mean loses .1 for each minor mistake, at most half.
     """
     parsed = format_of(check.format).parse(edit_in(text))
     fatal = [fault for fault in parsed.faults if fault.fatal]
@@ -163,7 +163,7 @@ def _plain(text: str) -> str:
 
 
 def change_overlap(before: Files, after: Files, oracle: Files) -> float:
-    """The overlap of two changes of `before`, in [0, 1], 0 when either changes nothing; `after`, `oracle`: all files.
+    """The overlap of two changes to `before`, in [0, 1], 0 if either changes nothing; `after`, `oracle`: all files.
 
     Time grows with the product of the lengths of changed files, divided by 64.
     """

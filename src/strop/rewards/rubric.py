@@ -1,4 +1,4 @@
-"""The built-in rewards, and the rubric: named, weighted rewards, kept unsummed until the reward is needed.
+"""The built-in rewards, and the rubric: named, weighted rewards whose scores stay separate until the sum is needed.
 
 A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] except `keys_saved`, `published_swe_rl`,
 `rlef` and `coderl` (from -1). None means "not scored". An *error* verdict never reaches them: the rubric returns
@@ -105,10 +105,10 @@ def _number(name: str, says: str) -> Reward:
 
 NEXT_EDIT: dict[str, Reward] = {
     "accepted": _number("accepted", "1 if the simulated user accepts: more keys saved than reading costs."),
-    "accepted_kept": _number("kept", "1 if at least .8 of the changed characters are as in the end."),
+    "accepted_kept": _number("kept", "1 if at least .8 of the changed characters agree with the final text."),
     "accepted_exact": _number("exact", "1 if the suggestion is what the person did next."),
     "shown": _number("shown", "1 if an edit is suggested. Its weight is minus the threshold."),
-    "keys_saved": _number("saved", "Keys saved, less the cost of reading; below 0 if it is not accepted."),
+    "keys_saved": _number("saved", "Keys saved, minus the cost of reading; below 0 if not accepted."),
 }
 """Rewards of next edits: what the simulated user did; 0 for silence. With weights 1 for `accepted` and -.25 for
 `shown`, showing an edit pays if it is accepted more than one time in four."""
@@ -139,7 +139,7 @@ class WeightedRubric:
     def __init__(self, rewards: Sequence[tuple[str, Reward | BatchReward, float]]) -> None:
         self._rewards = list(rewards)
         self.failure: BaseException | None = None
-        """The newest error of a reward."""
+        """The most recent error raised by a reward."""
 
     @property
     def weights(self) -> dict[str, float]:
@@ -183,7 +183,7 @@ class WeightedRubric:
         return scores
 
     def score_all(self, judged: Sequence[JudgedRollout], *, patient: bool = False) -> list[list[Score]]:
-        """`score` of many rollouts, in order; a batch-wise reward is called once for all whose verdict is scored.
+        """`score` for many rollouts, in order; a batch-wise reward is called once for all whose verdict is scored.
 
         patient  a reward that raises, or returns a number that is not finite, is tried again after a pause (`WAITS`);
                  if it still fails, its score is None and holds the error, so the rollout is not scored
@@ -215,7 +215,7 @@ class RubricBySet:
 
     @property
     def failure(self) -> BaseException | None:
-        """See `WeightedRubric`."""
+        """The most recent error raised by a reward of any set."""
         return next((one.failure for one in self._rubrics.values() if one.failure), None)
 
     def score_all(self, judged: Sequence[JudgedRollout], *, patient: bool = False) -> list[list[Score]]:
@@ -230,7 +230,7 @@ class RubricBySet:
 
 
 def total(scores: Sequence[Score]) -> float | None:
-    """The weighted sum of the scores; None if there is none, or if a reward failed."""
+    """The weighted sum of the scores; None if no score is known, or if a reward failed."""
     if any(s.error for s in scores):
         return None
     values = [s.value * s.weight for s in scores if s.value is not None]

@@ -29,7 +29,7 @@ def test(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def non_empty(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 for a function with a body, and a test; `todo!()` and the like do not count as a body."""
+    """1 if there are a function with a body and a test; `todo!()` and the like do not count as a body."""
     code, tests = functions_of(rollout.answer)
     return float(bool(tests) and bool(code) and not any(only_gives_up(function) for function in code))
 
@@ -58,7 +58,7 @@ def asserts(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def only_gives_up(function: Node) -> bool:
-    """Whether a function's body is empty, or only `todo!()` or another macro that panics."""
+    """Whether a body is only `todo!()` or another macro that panics, or is empty though a return type is declared."""
     body = function.child_by_field_name("body")
     inside = [n for n in body.named_children if not n.type.endswith("comment")] if body is not None else []
     if not inside:

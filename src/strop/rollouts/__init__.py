@@ -1,1 +1,1 @@
-"""Plays groups of tasks: tokens, masks, log-probabilities, verdicts and scores."""
+"""Plays groups of tasks and returns tokens, masks, log-probabilities, verdicts and scores."""

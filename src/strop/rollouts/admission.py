@@ -24,7 +24,7 @@ from strop_verify.core.verdict import Outcome, Verdict
 WAIT = 0.05
 """Seconds to wait when there is nothing else to do."""
 MOST_LOST = 2
-"""How often a play is restarted after its machine was lost."""
+"""Maximum number of restarts of a play whose machine was lost."""
 _LEFT_OUT: Mapping[StopAction, Literal["loss", "scores"]] = {"mask": "loss", "drop": "scores"}
 
 Order = Literal["deterministic", "as-ready"]
@@ -38,7 +38,7 @@ class Clock:
     verifying: float = 0.0
     """Only while nothing was left to sample: verification during sampling delays nothing."""
     rewards: float = 0.0
-    """In reward functions."""
+    """Time in reward functions."""
     starting: float = 0.0
     """Setting up environments and their agents while nothing was sampled."""
     tools: float = 0.0
@@ -71,13 +71,13 @@ class Count:
 
 @dataclass(eq=False)
 class StartedEffect:
-    """An effect that has been started; times are of `time.monotonic`."""
+    """An effect that has been started; times are those of `time.monotonic`."""
 
     effect: Effect
     future: Future[Any]
     since: float
     until: float = 0.0
-    """When its result came."""
+    """When its result arrived."""
 
     @classmethod
     def begun(cls, effect: Effect, services: PlayServices) -> "StartedEffect":
@@ -149,17 +149,17 @@ class Play:
     over: Callable[[StopReason, str], None] | None = None
     """Called if the last request of an external conversation gets no answer."""
     one: CacheHandle | None = None
-    """Until the play is over, if it may have several turns."""
+    """Handle of its cached context until the play is over; None for plays of one turn."""
     awaits: Literal["setup", "completion", "decision", "effects", "verdict"] = "setup"
     pending: Future[Any] = field(default_factory=Future)
     """What it awaits, except effects."""
     method: str = "begin"
     """Last environment method called."""
     asked: float = 0.0
-    """When that was."""
+    """When it was called."""
     effects: Sequence[StartedEffect] = ()
     due: int = 0
-    """The tick in which the results of `effects` are taken."""
+    """The tick at which the results of `effects` are taken."""
     rounds: int = 0
     """Rounds of effects since the last turn."""
     told: int = 0
@@ -198,7 +198,7 @@ class Play:
         return None
 
     def request(self, params: SamplingParams, positions: int) -> Request | None:
-        """The policy's next request, with a first answer shortened to fit; None if the positions leave it no room."""
+        """The policy's next request, with a first answer shortened to fit; None if too few positions are left."""
         room = positions - len(context := self.context)
         most = self.opening.max_tokens or params.max_tokens
         if room < (most if self.turns else 1):
@@ -214,7 +214,7 @@ class Play:
         self.done, self.awaits, self.effects, self.one, self.over = done, "verdict", (), None, None
 
     def fault(self, what: str, cause: BaseException | str) -> UserError:
-        """The error for a fault of its environment."""
+        """The error to raise for a fault in its environment."""
         where = f"{what}, turn {len(self.turns)}"
         return environment_fault(self.environment, self.task.id, where, cause)
 
@@ -236,7 +236,7 @@ class Play:
 
 
 class Admission:
-    """Creates plays from a queue of (task, index, seed), in its order or, with `as-ready`, as set-ups finish.
+    """Creates plays from a queue of (task, index, seed), in order or, with `as-ready`, as their set-ups finish.
 
     Environments with a set-up are set up ahead of their plays' turn.
     """
@@ -253,7 +253,7 @@ class Admission:
         self._queue, self._environment, self._limits, self._order = queue, environment, limits, order
         self._services, self._lifecycle = services, lifecycle
         self._waiting: deque[Play] = deque()
-        self._drawn = False  # whether the queue is empty
+        self._drawn = False  # whether the queue is used up
         self._lost = Counter[tuple[str, int]]()
 
     @property
@@ -263,7 +263,7 @@ class Admission:
 
     @property
     def left(self) -> list[Play]:
-        """The waiting plays."""
+        """The plays that wait for their turn."""
         return list(self._waiting)
 
     def again(self, play: Play) -> bool:
@@ -275,8 +275,8 @@ class Admission:
         return True
 
     def next(self, *, idle: bool) -> Play | None:
-        """A play whose environment is set up, or should be by now. `idle`: may wait, since there is nothing else to
-        do."""
+        """A play whose environment is set up, or should be by now; None if there is none. With `idle`, it may wait a
+        little, since there is nothing else to do."""
         self._draw()
         if not self._waiting:
             return None
@@ -325,7 +325,7 @@ def queued(
 
 
 def unanswered(task: Task, done: Done, action: StopAction) -> Verdict:
-    """The verdict on a play that ended without an answer: *error* if the cause is ours and `action` is to drop."""
+    """The verdict on a play that ended without an answer: *error* if the cause is ours and `action` is "drop"."""
     ours: tuple[StopReason, ...] = ("infra", "cancelled", "deadline")
     none = Outcome.UNJUDGED if task.check.rewards_alone else Outcome.NO_ANSWER
     outcome = Outcome.ERROR if done.reason in ours and action == "drop" else none

@@ -1,4 +1,4 @@
-"""Plays tasks of any number of turns concurrently, each at its own pace.
+"""Plays tasks concurrently, each at its own pace and for any number of turns.
 
 One thread drives everything in ticks: it starts plays while there is room, carries out the environments' decisions, and
 advances every completion by one step of the policy. Environments, their effects and the grader work in other threads
@@ -34,7 +34,7 @@ from strop_verify.sandbox.programs import MOST_FOLDERS, OpenBox, OpenFolder, Pro
 _GRACE = 0.002
 """Seconds that decoding waits for decisions of environments in the order `as-ready`; most take less."""
 MOST_ROUNDS = 100
-"""Most requests for effects that an environment may make between two turns."""
+"""Maximum number of requests for effects that an environment may make between two turns."""
 
 
 class Dispatcher:
@@ -52,8 +52,8 @@ class Dispatcher:
         open_folder: OpenFolder = Folder,
         surroundings: Callable[[Task], Surroundings] = surroundings_of,
     ) -> None:
-        """`open_one` opens the jails of the effect `Run`; `open_folder`, those that last for a play, whose programs see
-        the task's `surroundings`.
+        """`open_one` opens jails for the effect `Run`; `open_folder` opens those that last for a play, whose programs
+        see the task's `surroundings`.
         """
         self.policy, self.verifier, self.environment = policy, verifier, environment
         self.clock, self.count = Clock(), Count()
@@ -73,7 +73,7 @@ class Dispatcher:
         return made
 
     def control(self) -> "Dispatcher | None":
-        """A dispatcher for the environment's control (`BoundEnvironment.control`), None if it has none."""
+        """A dispatcher for the environment's control (`BoundEnvironment.control`); None if it has none."""
         found = getattr(self.environment, "control", None)
         return self.copy_with(self.policy, found) if found else None
 
@@ -127,7 +127,7 @@ class _Plays:
         return PlayServices(self._owner.verifier, self._threads, self._programs, found)
 
     def all(self) -> Iterator[Rollout]:
-        """Yields the rollouts. If an engine or a user's code fails, yields those answered so far before raising."""
+        """Yields the rollouts. If the engine or user code fails, yields those answered so far before raising."""
         try:
             yield from self._rounds()
         except UserError:
@@ -250,7 +250,7 @@ class _Plays:
         self._waited(play, time.monotonic() - started)
 
     def _take_decisions(self) -> None:
-        """Carries out decisions of environments: all with `deterministic`, else those that are available."""
+        """Carries out the environments' decisions: all of them with `deterministic`, else those that are available."""
         deciding = self._waiting("decision")
         if self._owner.order == "as-ready" and deciding:
             late = time.monotonic() - _GRACE
@@ -263,7 +263,7 @@ class _Plays:
             self._waited(play, time.monotonic() - started)
 
     def _results(self, play: Play, futures: Sequence[Future[Any]], what: str) -> list[Any] | None:
-        """Waits within the play's time for the results; None if that ended the play. Raises UserError."""
+        """Waits for the results within the play's time limit; None if that ended the play. Raises UserError."""
         wait(futures, timeout=self._left(play))
         if not all(future.done() for future in futures):
             for future in futures:
@@ -285,7 +285,7 @@ class _Plays:
         return [future.result() for future in futures]
 
     def _waited(self, play: Play, seconds: float) -> None:
-        """Adds time spent waiting for one play to the deadlines of all others."""
+        """Extends the deadlines of all other plays by the time spent waiting for one."""
         for other in self._playing if self._limits.seconds else ():
             if other is not play:
                 other.began += seconds
@@ -344,7 +344,7 @@ class _Plays:
             play.awaits, play.pending = "completion", self._policy.submit(request)
 
     def _failed(self, play: Play, error: StropError) -> None:
-        """Ends a play over a failure of ours; one whose machine was lost is played again from its beginning."""
+        """Ends a play because of a failure of ours; if its machine was lost, restarts it from the beginning."""
         if isinstance(error, PlayLost) and self._admission.again(play):
             self._playing.remove(play)
             self._close(play)

@@ -24,8 +24,8 @@ def dispatcher_of(
     prompt: int | None = None,
     stack: ExitStack | None = None,
 ) -> Dispatcher:
-    """A dispatcher with the settings of `play` and `sandbox`. `prompt`: most tokens of a first prompt, by default the
-    recipe's. Plays run in this process; with a `stack`, they run where launch.environments says until it is closed.
+    """A dispatcher with the settings of `play` and `sandbox`. `prompt`: maximum tokens of a first prompt, by default
+    the recipe's. Plays run in this process or, with a `stack` and until it is closed, where launch.environments says.
     Raises UserError if that is impossible, or if answers leave no room for a prompt in the model's context.
     """
     context: int | None = getattr(policy, "context", None)

@@ -28,7 +28,7 @@ def opening_ids(opening: Opening, tokenizer: Tokenizer) -> list[int]:
 
 
 def begun_ids(converse: Converse, tokenizer: Tokenizer) -> list[int]:
-    """Token ids with which the answer to a conversation begins."""
+    """Token ids of the given beginning of the answer to a conversation."""
     text = converse.prefill.removeprefix(converse.mark)
     mark = tokenizer.mark([converse.mark]) if converse.mark else []
     return [*mark, *(tokenizer.encode(text) if text else [])]
@@ -41,7 +41,7 @@ def turn_ids(
     tokenizer: Tokenizer,
     prefill: str = "",
 ) -> list[int]:
-    """Token ids between a completion and the next: end of turn, the messages, start of the next turn."""
+    """Token ids between a completion and the next one: end of turn, the messages, start of the next turn."""
     if not opening.messages:
         return tokenizer.encode("\n".join(message.content for message in messages) + prefill)
     ended = completion.token_ids[-1] if completion.finish_reason == "eos" and completion.token_ids else None
@@ -94,7 +94,7 @@ class ExternalHistory:
     def place(self, converse: Converse, turns: Sequence[Turn], tokenizer: Tokenizer) -> tuple[int, list[int]]:
         """(row, its new tokens) of a prompt after these turns.
 
-        The longest earlier exchange with which it begins, including the answer, is not encoded again. The prompt
+        The longest earlier exchange (with its answer) that the prompt begins with is not encoded again. The prompt
         continues that row if the exchange was its last turn, else a new row that begins with the same tokens. If the
         chat template would now write the exchange differently (without earlier thoughts), everything is encoded in a
         new row. Raises ValueError if the chat template refuses the conversation.
@@ -140,7 +140,7 @@ def _more(
 
 
 def first_prompt(task: Task, opening: Opening, tokenizer: Tokenizer, most: int) -> list[int]:
-    """Token ids of a play's first prompt. Raises UserError if there are more than `most`."""
+    """Token ids of a play's first prompt. Raises UserError if it has more than `most`."""
     prompt = opening_ids(opening, tokenizer)
     if len(prompt) > most:
         raise UserError(
@@ -153,7 +153,7 @@ def first_prompt(task: Task, opening: Opening, tokenizer: Tokenizer, most: int) 
 def check_prompts(
     tasks: Iterable[Task], environment: Callable[[Task], Environment], tokenizer: Tokenizer, most: int
 ) -> int:
-    """Tokens of the longest prompt that needs no set-up. Raises UserError for the first with more than `most`."""
+    """Number of tokens of the longest prompt that needs no set-up. Raises UserError for one with more than `most`."""
     longest = 0
     for task in tasks:
         if (opening := _opening(task, environment)) is not None:

@@ -1,4 +1,4 @@
-"""Groups for a training step: draw tasks, play, score, and replace groups without signal.
+"""Groups for a training step: draws tasks, plays and scores them, and replaces groups without signal.
 
 Tasks are drawn in shuffled passes over one task set, or over several by their weights.
 """
@@ -102,7 +102,7 @@ class MixedStream:
 
     @property
     def set_aside(self) -> dict[str, str]:
-        """See `Stream`."""
+        """{id: why} of the tasks that are no longer drawn."""
         failed = [task_id for task_id, count in self._faults.items() if count >= MOST_FAULTS]
         return {task_id: _FAILED for task_id in sorted(failed)} | self._refused
 
@@ -172,8 +172,8 @@ def scored(
     by_turn: bool = False,
     patient: bool = False,
 ) -> list[Rollout]:
-    """The judged rollouts with scores and rewards, in order. `by_turn`: also scores each turn that has a verdict, as if
-    the play had ended there. `patient`: see `WeightedRubric.score_all`.
+    """The judged rollouts with scores and rewards, in order. With `by_turn`, also scores each turn that has a verdict,
+    as if the play had ended there. `patient`: see `WeightedRubric.score_all`.
     """
     judged = [
         JudgedRollout(task, rollout, rollout.verdict)
@@ -225,8 +225,8 @@ def play_groups(
     patient: bool = False,
     done: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Group]:
-    """One group per task, in order; a repeated task has several. A task drawn again in a later round gets other seeds.
-    `by_turn`, `patient`: see `scored`; `done` is called with the number of finished rollouts and their total.
+    """One group per task, in order; a repeated task has several. A task drawn again in a later round gets new seeds.
+    `by_turn`, `patient`: see `scored`; `done` is called with the numbers of finished rollouts and of all rollouts.
     """
     set_of = rubric.set_of if isinstance(rubric, RubricBySet) else {}
     by_id = {task.id: task for task in tasks}

@@ -1,8 +1,8 @@
-"""Process rewards by execution: the value of a partial answer is the share of its sampled continuations that pass.
+"""Process rewards from execution: the value of a partial answer is the share of its sampled continuations that pass.
 
 A step is a statement of Python code (Math-Shepherd, arXiv 2312.08935, for lines of a proof; VinePPO, arXiv 2410.01679).
 The value at the end of each step but the last is estimated from `continuations` samples of the same policy, judged like
-any answer; the last step has the answer's own verdict. Equal partial answers to a task share one value.
+any answer; the value of the last step is the answer's own verdict. Equal partial answers to a task share one value.
 """
 
 import time
@@ -36,7 +36,7 @@ class _Beginning:
 
     @property
     def value(self) -> float | None:
-        """The share of judged continuations that passed, None if none was judged."""
+        """The share of judged continuations that passed; None if none was judged."""
         judged = [verdict for one in self.verdicts if (verdict := one.result()).judged]
         return sum(verdict.passed for verdict in judged) / len(judged) if judged else None
 
@@ -49,7 +49,7 @@ def with_steps(
     continuations: int,
     most: int,
 ) -> list[Group]:
-    """The groups with steps and their values, at most `most` steps per judged one-turn answer to a Python task."""
+    """The groups with valued steps: at most `most` steps per judged one-turn answer to a Python task."""
     by_id = {task.id: task for task in tasks}
     known: dict[tuple[str, tuple[int, ...]], _Beginning] = {}
     ends: dict[tuple[int, int], list[int]] = {}

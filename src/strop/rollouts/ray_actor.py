@@ -41,11 +41,11 @@ class HeldPlay:
     turns: int = 0
     effects: Sequence[Verify | StartedEffect] = ()
     results: list[Any] = field(default_factory=list)
-    """Results of the effects."""
+    """The effects' results."""
 
     def decide(self, method: str, *given: Any) -> Any:
-        """The environment's reply in a form that can be sent: an error or a decision; for `Do`, a list with each
-        `Verify`, and the text of every other effect, which is started.
+        """The environment's reply in a form that can be sent: an error or a decision. `Do` becomes a list with each
+        `Verify` and the texts of all other effects, which are started.
         """
         self.turns += method == "step"
         try:
@@ -141,7 +141,7 @@ class PlayActor:
         return None
 
     async def call(self, key: int, method: str, placed: int | None, *given: Any) -> Any:
-        """See `HeldPlay`; `placed`, if given, is first passed to `Converse.placed`."""
+        """Calls a method of a `HeldPlay`; `placed`, if given, is first passed to `Converse.placed`."""
         if (play := self._plays.get(key)) is None:
             return _gone()
         if placed is not None and play.asked is not None:
@@ -167,7 +167,7 @@ class PlayActor:
         return one.event(play.results[number])
 
     async def over(self, key: int, reason: StopReason, why: str) -> None:
-        """See `Converse.over`."""
+        """Calls the pending `Converse.over` of a play, if there is one."""
         if (play := self._plays.get(key)) is not None and play.asked is not None:
             play.asked.over(reason, why)
 
@@ -202,7 +202,7 @@ def _maker(source: bytes) -> BoundEnvironment:
 
 
 def play_closed() -> SandboxError:
-    """For a call that comes after its play's end."""
+    """The error for a call that arrives after its play has ended."""
     return SandboxError("the play was closed")
 
 

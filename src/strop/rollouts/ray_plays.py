@@ -52,7 +52,7 @@ from strop_verify.verification.ray_workers import (
 from strop_verify.verification.remote.protocol import PATIENCE_SECONDS, task_json
 
 MOST_CALLS = 8192
-"""Concurrent calls of an actor: one for each play and one for each of its effects."""
+"""Maximum concurrent calls of an actor: one for each play and one for each of its effects."""
 _POLL_SECONDS = 1.0
 
 
@@ -110,7 +110,7 @@ class PlayActors:
         return made
 
     def take(self) -> tuple[KnownActor, int]:
-        """The actor with the fewest plays, and a key for another one. Raises SandboxError if there is none."""
+        """The actor with the fewest plays, and a key for a new play. Raises SandboxError if there is no actor."""
         end = time.monotonic() + PATIENCE_SECONDS
         while True:
             with self._lock:
@@ -127,12 +127,12 @@ class PlayActors:
             self._plays[actor] -= 1
 
     def ask(self, actor: KnownActor, method: str, *given: Any, most: float = DEADLINE_SECONDS) -> Any:
-        """Calls a method of an actor. Raises what it returns as an error, and PlayLost if the actor is lost."""
+        """Calls a method of an actor. Raises an error that it returns, and PlayLost if the actor is lost."""
         asked = getattr(actor.handle, method).remote(*given)
         return self._answer(actor, lambda: ray.get(asked, timeout=most))
 
     def begin_asking(self, actor: KnownActor, method: str, *given: Any) -> "Future[Any]":
-        """The same without waiting."""
+        """Like `ask`, but returns a future at once."""
         future: Future[Any] = Future()
         future.set_running_or_notify_cancel()
         asked: Future[Any] = getattr(actor.handle, method).remote(*given).future()
@@ -184,7 +184,7 @@ class PlayActors:
 
 
 class ActorEnvironment:
-    """A play's environment that is on an actor."""
+    """A play's environment that runs on an actor."""
 
     def __init__(self, actors: PlayActors, source: bytes, task: Task) -> None:
         self._actors, self._source, self._task = actors, source, task
@@ -193,24 +193,24 @@ class ActorEnvironment:
         self._lock = threading.Lock()
 
     def setup(self, services: Services) -> None:
-        """Makes and sets up the environment on an actor. Raises what that raises, SandboxError if there is no actor."""
+        """Makes and sets up the environment on an actor. Raises its errors, and SandboxError if there is no actor."""
         if isinstance(services, PlayServices):
             services.elsewhere = self.close
         self._held = self._actors.take()
         self._ask("open", self._source, task_json(self._task))
 
     def begin(self) -> Opening:
-        """See `Environment`, also for the other methods."""
+        """The first prompt; see `Environment`, also for the other methods."""
         found = self._call("begin")
         assert isinstance(found, Opening)
         return found
 
     def step(self, completion: Completion) -> Next:
-        """See `Environment`."""
+        """Sends a completion to the environment and returns its decision."""
         return self._next(self._call("step", completion))
 
     def result(self, effect: Any, result: Any) -> Next:
-        """See `Environment`; only verdicts must be sent to the actor."""
+        """Returns the decision on results; only verdicts are sent, since the actor has the other results."""
         results = result if isinstance(effect, tuple) else (result,)
         return self._next(
             self._call("result", [one if isinstance(one, Verdict) else None for one in results])
@@ -270,7 +270,7 @@ class ActorEffect:
     text: str
 
     def start(self, services: Services) -> "Future[Event]":
-        """See `Effect`."""
+        """Waits for the effect's event on the actor."""
         return self.environment.effect(self.number)
 
     def __str__(self) -> str:

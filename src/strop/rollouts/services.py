@@ -1,5 +1,5 @@
 """Services for effects (the verifier, threads, jailed programs, a folder per play), and the life cycle of environments,
-which are set up and closed in the same threads, with deadlines.
+which the same threads set up and close, with deadlines.
 
 A thread that misses its deadline cannot be stopped. A play whose `setup` is late ends as *infra*; its environment is
 closed once `setup` returns.
@@ -28,7 +28,7 @@ from strop_verify.sandbox.image import open_image
 from strop_verify.sandbox.programs import OpenBox, OpenFolder, PlayFolder, Programs
 
 THREADS = 256
-"""Most concurrent calls; others wait."""
+"""Maximum number of concurrent calls; others wait."""
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class Threads:
         return future
 
     def close(self) -> None:
-        """Ends the idle threads now, the others when they are done."""
+        """Ends idle threads now, and the others once they are done."""
         for _ in range(self._count):
             self._asked.put(None)
 
@@ -81,7 +81,7 @@ class PlayServices:
         programs: Programs,
         surroundings: Callable[[], Surroundings] = Surroundings,
     ) -> None:
-        """`surroundings` says what programs in the folder see; called when the folder is opened."""
+        """`surroundings` gives what programs in the folder see; it is called when the folder is opened."""
         self._verifier, self._threads, self._programs = verifier, threads, programs
         self._surroundings = surroundings
         self._folder: PlayFolder | None = None
@@ -102,15 +102,15 @@ class PlayServices:
             return self._folder
 
     def verify(self, task: Task, answer: str) -> Future[Verdict]:
-        """See `core.play.Services`."""
+        """Submits an answer to the verifier; see `core.play.Services`."""
         return self._verifier.submit(task, answer)
 
     def call(self, do: Callable[[], T]) -> Future[T]:
-        """See `core.play.Services`."""
+        """Calls a function in a thread; see `core.play.Services`."""
         return self._threads.submit(do)
 
     def run(self, program: Run) -> Future[Ran]:
-        """See `core.play.Services`."""
+        """Runs a program in a jail; see `core.play.Services`."""
         return self.call(lambda: (self.folder.play if program.lasting else self._programs.run)(program))
 
     @property
@@ -119,7 +119,7 @@ class PlayServices:
         return self._folder is not None
 
     def close(self) -> None:
-        """Ends what runs in the folder, and removes it; later uses get an error."""
+        """Ends what runs in the folder and removes the folder; later uses raise an error."""
         self.elsewhere()
         with self._lock:
             self._closed = True
@@ -128,7 +128,7 @@ class PlayServices:
 
 
 def jails_of(recipe: Recipe) -> tuple[OpenBox, OpenFolder, Callable[[Task], Surroundings]]:
-    """The functions that open the jails of plays' programs and plays' folders, and the one that gives what a task's
+    """The functions that open the jails of plays' programs and of plays' folders, and one that returns what a task's
     programs see there. Raises UserError.
     """
     box, folder = recipe.sandbox, recipe.play.folder
@@ -170,14 +170,14 @@ class Lifecycle:
     def close(
         self, environment: Environment, services: PlayServices, before: "Future[Any] | None", *, held: bool
     ) -> None:
-        """Closes an environment as soon as `before`, a running call of it, has ended. `held`: whether it was set up."""
+        """Closes an environment once `before`, a running call of it, has ended. `held`: whether it was set up."""
         if held or hasattr(environment, "close") or services.used:
             closing = self._threads.submit(partial(close_play, environment, services, before))
             self._closing[closing] = time.monotonic() + self._close_seconds
         self._closing = {future: at for future, at in self._closing.items() if not self._settled(future, at)}
 
     def finish(self) -> None:
-        """Waits until all are closed, or their deadlines have passed."""
+        """Waits until all environments are closed or their deadlines have passed."""
         for future, at in self._closing.items():
             wait([future], timeout=max(0.0, at - time.monotonic()))
             self._settled(future, 0.0)
@@ -195,7 +195,7 @@ class Lifecycle:
 
 
 def close_play(environment: Environment, services: PlayServices, before: "Future[Any] | None") -> None:
-    """Closes an environment and its services once `before`, a running call of it, has ended, and speeds that up."""
+    """Stops what a running call, `before`, may wait for; once it has ended, closes the environment and its services."""
     if before is not None and not before.done():
         services.close()  # ends a program that the call may wait for
         wait([before])

@@ -1,4 +1,4 @@
-"""The metrics of a step's rollouts: about the policy and about the grader."""
+"""Metrics of a step's rollouts, about the policy and about the grader."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -47,8 +47,8 @@ def step_metrics(
 
 
 def teaches(group: Group, mask_truncated: bool = False) -> bool:
-    """Whether a group changes the policy: some rollout carries loss, and the rewards differ or, for advantages that do
-    not compare them (a running baseline), an advantage is not 0.
+    """Whether a group changes the policy: some rollout is in the loss, and the rewards differ or, for advantages that
+    do not compare them (a running baseline), an advantage is not 0.
     """
     if all(
         r.left_out or r.reward is None or (mask_truncated and r.truncated) or not r.turns
@@ -121,8 +121,8 @@ def _pass_rate_error(groups: Sequence[Group]) -> dict[str, float]:
 
 
 def _reward_auc(groups: Sequence[Group]) -> dict[str, float]:
-    """Probability that an answer that passed has a higher reward than one of its group that failed (1/2 if equal), mean
-    over groups that have both; {} if there are none, or if `passed` alone is the reward.
+    """Probability that a passed answer has a higher reward than a failed one of its group (1/2 if equal), averaged over
+    groups that have both; {} if there are none, or if `passed` alone is the reward.
     """
     weighted = {s.name for r in rollouts_of(groups) for s in r.scores if s.weight}
     if weighted <= {"passed"}:
@@ -155,7 +155,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def contradiction(rollout: Rollout) -> str:
-    """How a rollout contradicts itself, which only a bug of the grader can cause; "" if it does not.
+    """How a rollout contradicts itself, which only a bug in the grader can cause; "" if it does not.
 
     A verdict is contradicted by its stages (except lint, which never decides the outcome), by its tests, by the score
     of the reward `passed`, and an *error* by any score or reward.
@@ -191,7 +191,7 @@ def refused(verdict: Verdict | None) -> bool:
 
 
 def duplicates(groups: Sequence[Group]) -> float:
-    """Share of answers that equal another one of their group, mean over groups; 0 without groups."""
+    """Share of answers that equal another one of their group, averaged over groups; 0 without groups."""
     shares = []
     for group in groups:
         counts = Counter(rollout.answer for rollout in group.rollouts)

@@ -7,9 +7,9 @@
 The data set has the column `prompt`, as always with TRL, and `task`: a task line as text (docs/formats.md), for example
 `{"prompt": ..., "task": task.model_dump_json()}`. Instead of `task` it may have the columns `check` (JSON text or a
 mapping) and optionally `id`, `language`, `reference` and `signature`. JSON text is exact. A mapping has passed through
-Arrow, which gives every row the keys of all rows, with null for missing ones. Nulls that no check can mean are dropped;
-a null in a case's own mappings is ambiguous and refused. An answer that the grader failed to verify gets None, which
-TRL reads as "not scored".
+Arrow, which gives every row the keys of all rows, with null for missing ones. Nulls that cannot be meant are dropped; a
+null in a case's own mappings is ambiguous and refused. An answer that the grader failed to verify gets None, which TRL
+reads as "not scored".
 """
 
 import atexit
@@ -46,7 +46,7 @@ def verdict_reward(
     continues_prompt  True if a completion continues the code that its text prompt began (base models); else it holds
                       the whole code, bare or in a fenced block
 
-    Raises UserError for an unknown reward; the returned function, for a batch without usable tasks.
+    Raises UserError for an unknown reward; the returned function raises it for a batch without usable tasks.
     """
     if reward in _NEEDS_TOKENS:
         raise UserError(f"reward {reward!r} needs to know how sampling ended, which TRL does not pass")
@@ -70,7 +70,7 @@ def verdict_reward(
 
 
 class OpenedVerifier:
-    """A verifier that is opened at first use unless one is given."""
+    """A verifier that is opened on first use, unless one is given."""
 
     def __init__(self, given: Verifier | None, limits: Limits | None = None) -> None:
         self._verifier, self._limits = given, limits

@@ -1,1 +1,1 @@
-"""The loop and the learner, in one process or several; the supervised warm start; checkpoints and resume."""
+"""The loop and the learner, in one or several processes; the supervised warm start; checkpoints and resuming."""

@@ -30,13 +30,13 @@ from strop.training.ranks import Ranks
 from strop_verify.core.errors import UserError
 
 SMALL = 256 << 10
-"""With adapters, freed blocks below this many bytes stay with the process. Kept small gradients lie between freed large
-activations (and 4-bit weights between their sources); the gaps would make the heap grow.
+"""With adapters, freed blocks below this many bytes stay with the process. Small gradients that are kept lie between
+large activations that are freed (and 4-bit weights between their sources); the gaps would make the heap grow.
 """
 MAMBAS = ("falcon_h1", "mamba", "mamba2", "falcon_mamba", "nemotron_h")
 """Model types for which PEFT refuses adapters on `out_proj`."""
 WARM = "warm"
-"""Folder of a run with the model after the warm start, if a resumed run needs it (`keeps_warm`)."""
+"""Folder in a run with the model after the warm start, if a resumed run needs it (`keeps_warm`)."""
 
 
 class TrainingBackend:
@@ -45,7 +45,7 @@ class TrainingBackend:
     model      as transformers loaded it, with adapters after `prepare`: what policies sample from
     wrapped    what the update computes with, after `prepare`
     device     where batches go, after `prepare`
-    folder     of the model that training starts from, which adapters name as their base; None for the recipe's model
+    folder     folder of the model that training starts from, the base of adapters; None for the recipe's model
     start      that model, frozen, after `prepare`, if a KL term needs it and there are no adapters to disable
     """
 
@@ -99,7 +99,7 @@ class TrainingBackend:
 
     @contextmanager
     def plain(self) -> Iterator[Any]:
-        """The model before `prepare`, to compute with as transformers does. Collective."""
+        """The model before `prepare`, which computes as in transformers. Collective."""
         yield self.model
 
     def prepare(self) -> None:
@@ -163,8 +163,8 @@ class TrainingBackend:
         (loss * self.ranks.world).backward()  # gradients are averaged
 
     def step(self, learning_rate: float | None, max_grad_norm: float) -> float:
-        """Applies and drops the gradients; returns their norm before clipping. Without a rate, or if the norm is not
-        finite, the gradients are only dropped. Collective.
+        """Applies and clears the gradients; returns their norm before clipping. Without a rate, or if the norm is not
+        finite, the gradients are only cleared. Collective.
         """
         norm = float(full(torch.nn.utils.clip_grad_norm_(self._trained, max_grad_norm)))
         if learning_rate is not None and math.isfinite(norm):
@@ -198,7 +198,7 @@ class TrainingBackend:
             self._save_ends(folder)
 
     def _save_ends(self, folder: Path) -> None:
-        """Writes the end tokens beside adapters."""
+        """Writes the end tokens next to adapters."""
         if self._bare is not self.model and (generation := self.model.generation_config):
             GenerationConfig(eos_token_id=generation.eos_token_id).save_pretrained(folder)
 
@@ -233,7 +233,7 @@ class TrainingBackend:
         return {index: found[name] for index, name in enumerate(names) if name in found}
 
     def _gathered(self) -> dict[str, torch.Tensor] | None:
-        """{parameter: full weight} for `save_model`, in rank 0; None if the model holds its weights whole."""
+        """{parameter: full weight} for `save_model`, in rank 0; None if the model's weights are not sharded."""
         return None
 
     def _optimiser_state(self) -> dict[str, Any]:
@@ -241,7 +241,7 @@ class TrainingBackend:
         return dict(self._optimiser.state_dict())
 
     def _kept_dtype(self) -> torch.dtype:
-        """Type of the trained weights."""
+        """The dtype of the trained weights."""
         return self._bare.dtype
 
     def _take_over(self, weights: dict[str, torch.Tensor], *, adapters: bool) -> None:
@@ -310,8 +310,8 @@ def _with_adapters(model: PreTrainedModel, lora: LoraConfig, without: list[str])
 
 @torch.no_grad()
 def unadaptable(model: PreTrainedModel) -> list[str]:
-    """Names of linear layers that cannot take adapters: those that no forward pass calls (the model reads their weights
-    itself, or none of that name), those that share a weight, and those whose weights Mamba's fused kernels read.
+    """Names of linear layers that cannot take adapters: those with a name that the forward pass never calls (the model
+    reads their weights directly), those that share a weight, and those whose weights Mamba's fused kernels read.
     """
     linear = {module: name for name, module in model.named_modules() if isinstance(module, torch.nn.Linear)}
     called: set[str] = set()

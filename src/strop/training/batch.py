@@ -19,7 +19,7 @@ def age(group: Group, version: int) -> int:
 
 
 def too_old(group: Group, version: int, grpo: GrpoConfig) -> bool:
-    """Whether a group is too old at `version` and is dropped from the loss."""
+    """Whether a group is so old at `version` that it is dropped from the loss."""
     return grpo.older == "drop" and age(group, version) > grpo.max_staleness
 
 
@@ -73,8 +73,8 @@ def samples_of(rollout: Rollout, mask_truncated: bool) -> list[Sample]:
 
 
 def sample_of(rollout: Rollout, mask_truncated: bool, weight: float = 1.0) -> Sample:
-    """One row's tokens. None carries loss if the rollout has no reward, is left out of the loss, or is truncated under
-    overlong filtering (DAPO, arXiv 2503.14476, section 3.4).
+    """One row's tokens. None is in the loss if the rollout has no reward, is left out of the loss, or is truncated and
+    overlong filtering is on (DAPO, arXiv 2503.14476, section 3.4).
     """
     out = bool(rollout.left_out) or rollout.reward is None or (mask_truncated and rollout.truncated)
     turns = rollout.turns

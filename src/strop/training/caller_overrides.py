@@ -1,5 +1,5 @@
-"""Task sets, rewards and environment of a run, from the recipe or the calling process; and a task played by someone who
-knows its answer.
+"""Task sets, rewards and environment of a run, from the recipe or the calling process; and trial plays by an expert who
+knows the answer.
 """
 
 import json
@@ -34,12 +34,12 @@ from strop_verify.core.task import Task
 from strop_verify.verification.project.needs import copies_left
 
 GIVEN = "given.json"
-"""File of a run folder that records what the process that started the run passed in."""
+"""File in a run folder that records what the starting process passed in."""
 
 
 @dataclass(frozen=True)
 class Overrides:
-    """What the calling process passes to a run, each in place of what the recipe names.
+    """What the calling process passes to a run, in place of what the recipe names.
 
     tasks  split by their own field if all have it, else by tasks.held_out_fraction
     """
@@ -51,7 +51,7 @@ class Overrides:
     """The task sets, if already built."""
 
     def names(self) -> dict[str, Any]:
-        """A JSON description, to read and to recognise the overrides again."""
+        """A JSON description for people to read, by which the overrides are recognised again."""
         kind, named = self.environment, dict[str, Any]()
         if self.tasks is not None:
             digest = content_hash([(task.id, task.split) for task in self.tasks])
@@ -73,7 +73,7 @@ class Overrides:
             remedy = f"strop.train(..., resume={str(run)!r})"
             raise UserError(
                 f"{run} was started by a program that passed {brought} of its own; resume it with the same by {remedy} "
-                f"(not the same: {', '.join(differs)})"
+                f"(different: {', '.join(differs)})"
             )
 
     def sets(self, recipe: Recipe, say: Callable[[str], None]) -> list[TaskSet]:
@@ -109,7 +109,7 @@ def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:
 
 @dataclass(frozen=True)
 class PlayedBySet:
-    """Makes each task's environment as its task set says."""
+    """Makes each task's environment according to its task set."""
 
     makers: Mapping[str, BoundEnvironment]
     set_of: Mapping[str, str]
@@ -119,7 +119,7 @@ class PlayedBySet:
         return self.makers[self.set_of[task.id]](task)
 
     def source_of(self, task: Task) -> EnvironmentSource | None:
-        """See `BoundEnvironment`."""
+        """How another process makes the task's environment; see `BoundEnvironment`."""
         return self.makers[self.set_of[task.id]].source
 
     @property
@@ -175,7 +175,7 @@ def prompts_that_fit(
             )
         if not train:
             fault = f"{place}all {len(one.train)} training tasks have prompts of more than"
-            raise UserError(f"{fault} tasks.max_prompt_tokens={most}; raise it, or take shorter tasks")
+            raise UserError(f"{fault} tasks.max_prompt_tokens={most}; raise it, or use shorter tasks")
         kept.append(replace(one, train=train, held_out=held_out))
         longest = max(longest, first, second)
     return kept, longest
@@ -183,11 +183,11 @@ def prompts_that_fit(
 
 EXPERT, GUESS = "of the environment's expert", "of an expert who guesses what the agent asks for"
 REFERENCE = "that answered with the reference"
-"""Who played."""
+"""Phrases for who played."""
 
 
 def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -> tuple[Rollout, str]:
-    """(a play by the environment's expert, or with the reference if that says nothing; who played)."""
+    """(a play by the environment's expert, or with the reference if the expert says nothing; who played)."""
     config, said = one.recipe.task_set, ""
     with suppress(UserError):  # an environment with its own prompts
         said = solution(task, render(task, config.style, config.template, config.answer), config.answer)
@@ -209,14 +209,14 @@ def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -
         who = GUESS if getattr(playing, "guesses", False) else EXPERT
         return text
 
-    recipe = one.recipe.having({"play.max_tokens": None})  # these are a model's tokens
+    recipe = one.recipe.having({"play.max_tokens": None})  # the limit is in a model's tokens
     player = dispatcher_of(recipe, ScriptedPolicy(answer), verifier, made, prompt=1 << 40)
     (rollout,) = player.play([task], 1, SamplingParams(max_tokens=1 << 20), seed=recipe.seed, tag="preflight")
     return rollout, who
 
 
 def unseen(one: TaskSet, given: Overrides) -> Iterator[str]:
-    """Lines about what a set's plays lack or may find although they should not: turns, test results, the answer."""
+    """Warnings about a set's plays: too few turns, test results that stay hidden, copies of the answer to be found."""
     environment, most = one.recipe.task_set.environment, one.recipe.play.max_turns
     place = f"{one.name}: " if one.name else ""
     if (turns := turns_of(find_environment(given.environment or environment)) or 0) > most:

@@ -1,5 +1,5 @@
-"""Checkpoints: a marker with the digest of every file is written last. A checkpoint without it is ignored; one whose
-bytes differ from it is refused.
+"""Checkpoints: a marker with the digest of every file is written last. A checkpoint without a marker is ignored; one
+whose bytes do not match it is refused.
 
 `cd CHECKPOINT && sha256sum -c STROP_COMPLETE` checks one by hand.
 """
@@ -40,7 +40,7 @@ def seal(folder: Path) -> None:
 
 @PROGRESS.at("checking digests", busy=True)
 def damage(folder: Path) -> str:
-    """What is wrong with a sealed folder, "" if nothing; the optimiser's state may be absent. Reads every byte."""
+    """What is wrong with a sealed folder; "" if nothing. The optimiser's state may be absent. Reads every byte."""
     marker = folder / MARKER
     try:
         data = marker.read_bytes()
@@ -65,18 +65,18 @@ def check(checkpoint: Path | None) -> None:
     """Raises UserError for a damaged checkpoint, naming the file and the newest undamaged checkpoint."""
     if checkpoint is None or not (fault := damage(checkpoint)):
         return
-    wrong, before = [checkpoint], "from the start: no older one is whole"
+    wrong, before = [checkpoint], "from the start: no older one is intact"
     for _, older in sorted(_whole(checkpoint.parent), reverse=True):
         if older not in wrong:
             if not damage(older):
-                before = f"from {older.name}, which is whole"
+                before = f"from {older.name}, which is intact"
                 break
             wrong.append(older)
     raise UserError(f"{fault}; remove {' and '.join(map(str, wrong))} to resume {before}")
 
 
 def _digests(folder: Path, names: list[str], *, durable: bool = False) -> dict[str, str]:
-    """{name: SHA-256} of files of a folder; `durable`: synced to disk first."""
+    """{name: SHA-256} of files in a folder; with `durable`, they are synced to disk first."""
 
     def digest(name: str) -> str:
         with (folder / name).open("rb") as file:
@@ -89,7 +89,7 @@ def _digests(folder: Path, names: list[str], *, durable: bool = False) -> dict[s
 
 
 def _signed(text: str) -> bytes:
-    """A marker's lines and, as a last line that sha256sum takes for a comment, their own digest."""
+    """A marker's lines and, as a last line that sha256sum treats as a comment, their own digest."""
     return f"{text}# {hashlib.sha256(text.encode()).hexdigest()}\n".encode()
 
 
@@ -104,14 +104,14 @@ def unsaved(folder: Path, error: Exception) -> StropError:
     else:
         cause = " ".join(f"{type(error).__name__}: {error}".split())
     last = max(_whole(folder.parent), default=(0, None))[1]
-    kept = f"{last.name} is whole" if last else "there is no older one"
+    kept = f"{last.name} is intact" if last else "there is no older one"
     return RunFailure(
         f"cannot save {folder}: {cause}; {kept}; resume with: strop train --resume {folder.parent.parent}"
     )
 
 
 def drop_optimisers(folder: Path) -> None:
-    """Removes the optimiser's state, most of the size, from every checkpoint of a run."""
+    """Removes the optimiser's state, which takes most of the space, from every checkpoint of a run."""
     for checkpoint in folder.glob("checkpoint-*"):
         (checkpoint / OPTIMISER).unlink(missing_ok=True)
         shutil.rmtree(checkpoint / OPTIMISER_SHARDS, ignore_errors=True)

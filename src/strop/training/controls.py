@@ -6,7 +6,7 @@
 
 The budget is the time of the run's steps without evaluations: CPU seconds of this process, or wall time on a GPU; jails
 are not counted. Answers are sampled for half of it; the number of updates follows from the rest and the time of one.
-Both numbers are written down, so that a resumed run repeats them. Learning rate, schedule and batch are those of the
+Both numbers are recorded, so that a resumed run repeats them. Learning rate, schedule and batch are those of the
 section sft; grpo.mask_truncated leaves out truncated answers, as in the run.
 """
 
@@ -38,7 +38,7 @@ from strop_verify.core.rollout import Rollout
 
 WORDS = {"seconds_cpu": "CPU seconds", "seconds": "seconds"}
 ROUND = 128
-"""Answers sampled at a time."""
+"""Number of answers sampled at a time."""
 Say = Callable[[str], None]
 
 
@@ -67,7 +67,7 @@ def trained_controls(
                 try:
                     with PROGRESS.at(f"control {name}", busy=True):
                         own, took = trained_control(name, recipe, run, parts, budget, stack, say)
-                except UserError as error:  # nothing to learn from; the run itself is done
+                except UserError as error:  # nothing to learn from; the run itself is complete
                     say(f"control {name} is left out: {error}")
                     continue
             results = evaluations.all(f"{CONTROL}{name}", parts=own)
@@ -108,14 +108,14 @@ def trained_control(
     plan = run.path / "controls" / f"{name}.json"
     known: dict[str, Any] = parts.ranks.from_main(partial(_read, plan))
     found, examples = _planned(name, recipe, parts, start, known, budget)
-    gc.collect()  # models hold references to themselves
+    gc.collect()  # models contain reference cycles
     release_memory()
     if parts.ranks.main:
         plan.parent.mkdir(exist_ok=True)
         write_json(plan, found)
     say(
-        f"control {name}: {found['updates']} updates on {len(examples)} examples, in {budget:.0f} {WORDS[counted]} as "
-        "the run's steps"
+        f"control {name}: {found['updates']} updates on {len(examples)} examples, in {budget:.0f} {WORDS[counted]}, "
+        "like the run's steps"
     )
     own, began = untrained_parts(recipe, parts, stack, start), clock()
     losses: list[float] = []
@@ -127,14 +127,14 @@ def trained_control(
 def _planned(
     name: str, recipe: Recipe, parts: RunParts, start: Path | None, known: dict[str, Any], budget: float
 ) -> tuple[dict[str, Any], list[Example]]:
-    """(costs so far, what to learn from), with a model of its own that is gone before the one that learns is loaded."""
+    """(costs so far, what to learn from), using its own model, which is freed before the one to train is loaded."""
     clock, _ = _clock()
     with ExitStack() as stack:
         own, began = untrained_parts(recipe, parts, stack, start), clock()
         rounds, examples = _examples(name, recipe, own, known.get("rounds"), budget / 2)
         sampling = clock() - began
         if not examples:
-            raise UserError("no answer can be learnt from")
+            raise UserError("there is no answer to learn from")
         found = known or {
             "rounds": rounds,
             "examples": len(examples),
@@ -152,7 +152,7 @@ def _clock() -> tuple[Callable[[], float], str]:
 
 
 def _updates(recipe: Recipe, parts: RunParts, examples: Sequence[Example], seconds: float) -> int:
-    """Number of updates that fit into the seconds, at least one. The first one also proves how it computes."""
+    """Number of updates that fit into `seconds`, at least one. The first one includes the proof of its computation."""
     clock, _ = _clock()
     times = [clock()]
     two = recipe.having({"sft.steps": 2})

@@ -1,7 +1,7 @@
 """A run's evaluations: before and after training, between warm start and training, and during training.
 
 They use their own random numbers, so evaluations do not change the trained weights. Each is written to the run folder
-when it is done, and is not repeated if it is on disk.
+when it is done, and not repeated if it is already there.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ from strop_verify.core.task import Task
 
 Say = Callable[[str], None]
 Status = Callable[[str, int, int], None]
-"""Gets what is going on, how many are done, and of how many; ("", 0, 0) when idle."""
+"""Receives the current activity, how many are done, and of how many; ("", 0, 0) when idle."""
 Sides = dict[str, Evaluation]
 """{"before", "warm" or "after": evaluation} of one task set."""
 SIDES = ("before", "warm", "after")
@@ -44,7 +44,7 @@ ROOM = "room"
 
 
 class Evaluations:
-    """Evaluates a run's model as it is when asked, and records the results. `seconds`: wall time spent so far."""
+    """Evaluates a run's model in its current state and records the results. `seconds`: wall time spent so far."""
 
     def __init__(
         self, recipe: Recipe, run: RunFolder, parts: RunParts, sinks: Sinks, say: Say, status: Status
@@ -53,7 +53,7 @@ class Evaluations:
         self._sinks, self._say, self._status = sinks, say, status
         self.seconds = 0.0
         self._answers = 0
-        """How many answers these seconds gave."""
+        """Number of answers sampled in these seconds."""
         self._whole = 0.0
         """Seconds of the last full evaluation."""
         self._known: dict[frozenset[str], Contamination | None] = {}
@@ -93,7 +93,7 @@ class Evaluations:
         }
 
     def to_come(self, metrics: Mapping[str, Any]) -> float:
-        """Seconds that the remaining evaluations will take, at the pace of earlier ones or of the step's rollouts."""
+        """Seconds that the remaining evaluations will take at the pace of earlier ones, or of the step's rollouts."""
         config, total, step = self._recipe.evaluation, self._recipe.optim.steps, int(metrics["step"])
         held_out = self._parts.held_out
         answers = 0
@@ -132,7 +132,7 @@ class Evaluations:
     def _one(
         self, name: str, what: str, play: DistributedRollouts, tasks: Sequence[Task], recipe: Recipe
     ) -> Evaluation:
-        """One evaluation as `recipe` asks for it, or the one on disk; reported if `what` names the set."""
+        """One evaluation with the settings of `recipe`, or the one on disk; reported if `what` names the set."""
         ranks, saved = self._parts.ranks, self._saved(name)
         if (text := ranks.from_main(lambda: saved.read_text() if saved.is_file() else None)) is not None:
             return Evaluation.model_validate_json(text)
@@ -143,7 +143,7 @@ class Evaluations:
             more = f", {recipe.sampling.max_tokens} tokens" if name == ROOM else ""
             self._say(f"evaluating {when} on {len(tasks)} {what} tasks{more} ...")
         with PROGRESS.at(f"evaluation {name}", most=longest_wait(recipe)):
-            control = None if name.startswith(CONTROL) else play.control()  # of a control nobody asks
+            control = None if name.startswith(CONTROL) else play.control()  # a control needs no control
             result, rollouts = self._play(play, control, tasks, recipe)
         if name == "after" and self._saved(ROOM).is_file():
             room = Evaluation.model_validate_json(self._saved(ROOM).read_text())
@@ -207,7 +207,7 @@ class Evaluations:
         return result, sorted(rollouts, key=lambda rollout: (rollout.task_id, rollout.index))
 
     def _contamination(self, tasks: Sequence[Task]) -> Contamination | None:
-        """What the model may have seen of a set; computed once per set."""
+        """What the model may already have seen of a set; computed once per set."""
         key = frozenset(task.id for task in tasks)
         if key not in self._known:
             with PROGRESS.at("looking for contamination", busy=True):
@@ -228,7 +228,7 @@ def some(tasks: Sequence[Task], config: EvaluationConfig) -> list[Task]:
 
 def read_evaluations(folder: Path) -> dict[str, tuple[dict[str, Evaluation], dict[str, Any] | None]]:
     """{set name: ({"before": ..., "after": ...}, paired differences or None)}; "" is the held-out set. Trained controls
-    stand before "after"; evaluations during training, on some of the tasks, are left out.
+    come before "after"; evaluations during training, which use some of the tasks, are left out.
     """
     found: dict[str, dict[str, Evaluation]] = {}
     for path in (folder / "evaluation").glob("*.record.json"):

@@ -19,12 +19,12 @@ from strop_verify.core.user_code import at_line
 _FULL = ("No space left", "os error 28", "inline_container", "Disk quota", "File too large", "os error 27")
 """How the system, safetensors and torch.save report a full disk."""
 _KEPT = "strop_trace"
-"""Attribute of an error that holds the file of its trace."""
+"""Attribute of an error that holds the path of its trace."""
 _MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "OutOfMemoryError")
 
 
 class RunFailure(StropError):
-    """A run failed for a reason that is probably not its recipe."""
+    """A run failed for a reason that probably does not lie in its recipe."""
 
 
 class RunStopped(StropError):
@@ -60,7 +60,7 @@ def is_full(error: BaseException) -> bool:
 
 @contextmanager
 def error_kept(recipe: Recipe, run: Path, ranks: Ranks) -> Iterator[None]:
-    """Writes the cause and trace of what ends a run to its error.txt; a finished run has none."""
+    """Writes the cause and trace of an error that ends a run to its error.txt; a finished run has no such file."""
     who = f"process {ranks.rank} of {ranks.world}"
     try:
         yield
@@ -84,7 +84,7 @@ def kept_trace(folder: Path, error: BaseException, cause: str, who: str) -> None
 
 
 def keep_loose(error: BaseException) -> None:
-    """Writes the trace of an error from before the run folder existed to a temporary file."""
+    """Writes the trace of an error that occurred before the run folder existed to a temporary file."""
     if hasattr(error, _KEPT):
         return
     with (
@@ -98,7 +98,7 @@ def keep_loose(error: BaseException) -> None:
 
 
 def _lower(recipe: Recipe) -> str:
-    """Settings that reduce memory, with their present values."""
+    """Settings that reduce memory use, with their current values."""
     ways = [f"optim.micro_batch_tokens (now {recipe.optim.micro_batch_tokens})"]
     if (most := getattr(recipe.policy, "concurrency", None)) is not None:
         ways.append(f"policy.concurrency (now {most})")

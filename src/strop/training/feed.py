@@ -1,8 +1,8 @@
 """Feeds: where the loop gets its groups. `TaskFeed` plays a task stream; others bring in rollouts from elsewhere.
 
-Which weights play a step does not depend on timing: those after the previous step or, if it is played ahead, during the
-previous update, those of one step earlier. Groups played ahead are part of the checkpoint, so a resumed run uses the
-same ones.
+Which weights play a step does not depend on timing: those after the previous step or, if the step is played ahead
+(during the previous update), those of one step earlier. Groups played ahead are part of the checkpoint, so that a
+resumed run uses the same ones.
 """
 
 import time
@@ -34,7 +34,7 @@ from strop_verify.core.threads import begun
 from strop_verify.core.verdict import Outcome, Verdict
 
 AHEAD = "ahead.jsonl.zst"
-"""File of a checkpoint with the next step's groups, if they were played ahead."""
+"""File in a checkpoint with the next step's groups, if they were played ahead."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class StepGroups:
     """A step's groups, scored, with the token ids and log-probabilities that were sampled.
 
     played  all groups
-    learnt  indices in `played` of those to learn from
-    spent   wall seconds by activity; rollouts: the whole time
+    learnt  indices in `played` of the groups to learn from
+    spent   wall seconds by activity; rollouts: the total time
     """
 
     played: list[Group]
@@ -59,7 +59,7 @@ class Feed:
     """
 
     progress: Callable[[str, int, int], None] = staticmethod(lambda what, done, total: None)
-    """Gets what is played, how many rollouts are done, and of how many."""
+    """Receives what is being played, how many rollouts are done, and of how many."""
     played_seconds: float | None = None
     """Wall seconds spent playing, during updates or not; None if the rollouts come from elsewhere."""
     keeps_start = False
@@ -76,8 +76,8 @@ class Feed:
         """Called before the previous step's update, during which it may get groups of step `number`."""
 
     def wait(self) -> None:
-        """Called after the update; returns when all play begun has ended, so that weights may be published. It may undo
-        the update by loading the newest checkpoint.
+        """Called after the update; returns when all plays begun have ended, so that weights may be published. It may
+        undo the update by loading the newest checkpoint.
         """
 
     def measured(self) -> dict[str, Any]:
@@ -110,14 +110,14 @@ class DistributedRollouts:
     by_turn: bool = False
     """Whether turns with a verdict get their own reward."""
     process: ProcessAdvantage | None = None
-    """How statements are valued, None if they are not."""
+    """How statements are valued; None if they are not."""
 
     def for_thread(self) -> "DistributedRollouts":
-        """The same for another thread. All processes must call it."""
+        """A copy for use in another thread. All processes must call it."""
         return replace(self, ranks=self.ranks.for_thread())
 
     def control(self) -> "DistributedRollouts | None":
-        """The environment's control at equal sampled tokens, None if it has none."""
+        """The environment's control at equal sampled tokens; None if it has none."""
         found = self.player.control()
         return replace(self, player=found) if found else None
 
@@ -150,7 +150,7 @@ class DistributedRollouts:
 
 
 def reference_verdicts(verifier: Verifier, tasks: Sequence[Task]) -> dict[str, Verdict]:
-    """{task id: the verdict on its reference}; a failed one is judged again, as the machine may have been busy."""
+    """{task id: the verdict on its reference}; a failed one is judged again, since the machine may have been busy."""
     first = [verifier.submit(task, task.reference) for task in tasks]
     found = {task.id: future.result() for task, future in zip(tasks, first, strict=True)}
     doubtful = [task for task in tasks if failed(found[task.id])]
@@ -186,11 +186,11 @@ class TriedStream(Stream):
 
     @property
     def set_aside(self) -> Mapping[str, str]:
-        """See `Stream`."""
+        """{id: why} of the tasks that are no longer drawn, including refused ones."""
         return self._inner.set_aside
 
     def draw(self, count: int, step: int) -> list[Task]:
-        """See `Stream`."""
+        """The next tasks, after refusing those whose reference fails; see `Stream`."""
         found: dict[str, Task] = {}
         while more := [task for task in self._inner.draw(count - len(found), step) if task.id not in found]:
             refused = self._refused([task for task in more if task.id in self._untried])
@@ -202,7 +202,7 @@ class TriedStream(Stream):
         return list(found.values())
 
     def played(self, group: Group, *, compares: bool = True) -> None:
-        """See `Stream`."""
+        """Records the result of a group; see `Stream`."""
         self._inner.played(group, compares=compares)
 
     def _refused(self, tasks: Sequence[Task]) -> dict[str, str]:
@@ -233,22 +233,22 @@ class TaskFeed(Feed):
         self.played_seconds: float = 0.0
 
     def take(self, stage: RunStage, number: int) -> StepGroups:
-        """See `Feed`."""
+        """The groups played ahead, else plays them now; see `Feed`."""
         ahead, self._ahead = self._ahead, None
         return ahead or self._played(stage, number)
 
     def begin(self, stage: RunStage, number: int) -> None:
-        """See `Feed`."""
+        """Starts playing the next step in a thread, if it is played ahead."""
         if self._plays_ahead:
             self._begun = begun(partial(self._played, stage, number), f"step {number}")
 
     def wait(self) -> None:
-        """See `Feed`."""
+        """Waits for the groups that are played ahead."""
         if self._begun is not None:
             self._ahead, self._begun = self._begun.result(), None
 
     def save(self, checkpoint: Path) -> dict[str, Any]:
-        """See `Feed`."""
+        """Writes the groups played ahead; returns the stream's state."""
         if self._ahead is not None:
             lines = [files.json_line(self._ahead.learnt)]
             lines += (f"{group.model_dump_json()}\n".encode() for group in self._ahead.played)
@@ -256,7 +256,7 @@ class TaskFeed(Feed):
         return self._stream.state()
 
     def load(self, checkpoint: Path, state: dict[str, Any]) -> None:
-        """See `Feed`."""
+        """Restores the stream's state and the groups played ahead."""
         self._stream.load(state)
         if (checkpoint / AHEAD).is_file():
             learnt, *groups = files.read_jsonl(checkpoint / AHEAD)
@@ -264,11 +264,11 @@ class TaskFeed(Feed):
 
     @property
     def set_aside(self) -> Mapping[str, str]:
-        """See `Feed`."""
+        """{id: why} of the tasks that the stream no longer draws."""
         return self._stream.set_aside
 
     def _played(self, stage: RunStage, number: int) -> StepGroups:
-        """The groups of a step, played with the weights published last."""
+        """Plays the groups of a step with the most recently published weights."""
         release_memory()
         recipe, started = stage.recipe, time.perf_counter()
 

@@ -2,11 +2,11 @@
 
 The logits of a step (tokens x vocabulary, float32) are by far its largest tensors: 1600 tokens of a model with 49k
 words make 300 MB, several times over. Only one number per token is needed, so each chunk's logits are computed, reduced
-and dropped; the gradient by the hidden states is computed at the same time (as in fused linear cross entropy: Liger
-Kernel, arXiv 2410.10989, section 3.2).
+and dropped, and the gradient with respect to the hidden states is computed along with them (as in fused linear cross
+entropy: Liger Kernel, arXiv 2410.10989, section 3.2).
 
-Many models change the logits: they add a bias, scale them (Granite, Cohere) or cap them by a tanh (Gemma 2). `Head.of`
-finds out from a forward pass; for models that do anything else, all logits are computed at once.
+Many models change the logits: they add a bias, scale them (Granite, Cohere) or cap them with a tanh (Gemma 2).
+`Head.of` finds out from a forward pass; for models that do anything else, all logits are computed at once.
 """
 
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ CHUNK, _WORDS = (256, 4096) if not torch.cuda.is_available() else (1024, 16384)
 CAPS = ("final_logit_softcapping", "logits_soft_cap", "output_logit_soft_cap")
 """Keys that model configurations use for the bound of a tanh."""
 _LOGITS = 1 << 21
-"""Logits per tile of the gradient by the weights."""
+"""Logits per tile of the gradient with respect to the weights."""
 UNCAPPED = 1e20
-"""A cap that changes no number."""
+"""A cap so large that it changes no logit."""
 CLOSE = 2e-3
-"""Relative difference up to which two factors count as equal: bfloat16 rounds."""
+"""Maximum relative difference at which two factors count as equal, since bfloat16 rounds."""
 NEAR = 1e-4
-"""Largest difference of logits, relative to the largest logit, in float32; eight roundings of shorter types."""
+"""Maximum difference of logits in float32, relative to the largest logit; in shorter types, eight roundings."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Head:
 
 
 def _factor_in(config: Any, plain: torch.Tensor, changed: torch.Tensor, where: torch.Tensor) -> float:
-    """changed / plain by least squares, made exact if it is close to 1 or to a number of the configuration."""
+    """changed / plain by least squares, made exact if it is close to 1 or to a number in the configuration."""
     one, other = plain[where], changed[where]
     if not one.any():  # all logits are 0
         return 1.0
@@ -215,7 +215,7 @@ class _Sums:
         return tuple(one[:, 0] for one in found)
 
     def slope(self) -> torch.Tensor:
-        """(N, D) the gradient of the log-probabilities by the hidden states, without the factor."""
+        """(N, D) the gradient of the log-probabilities with respect to the hidden states, without the factor."""
         assert self.own is not None and self.by is not None
         return self.own - self.by / self.total
 

@@ -1,8 +1,8 @@
 """The learner: takes a batch and updates the weights.
 
-Micro-batches bound memory and change nothing else: each token's share of the loss is that of the whole update. Samples
-without gradient (advantage 0, no KL term) are counted but not computed. An update's random numbers (dropout) come from
-(seed, update, rank) and its learning rate from its number, so a checkpoint needs only weights and optimiser state.
+Micro-batches limit memory and change nothing else: each token has its share of the whole update's loss. Samples without
+gradient (advantage 0, no KL term) are counted but not computed. An update's random numbers (dropout) come from (seed,
+update, rank) and its learning rate from its number, so a checkpoint needs only weights and optimiser state.
 """
 
 import math
@@ -36,11 +36,11 @@ class Learner:
         self.backend, self._recipe, self._ranks = backend, recipe, backend.ranks
         self._bfloat16 = computes_in_bfloat16(recipe)
         self.not_finite = 0
-        """Latest updates in a row that were not finite and not applied."""
+        """Number of consecutive updates, up to the latest, that were not finite and not applied."""
         longest = longest_play(longest_answers(recipe))
         with backend.plain() as plain:
             self.computes = update_of(plain, ways=update_ways(recipe), longest=longest)
-            """How updates compute, and how close that is to the model's plain forward pass."""
+            """How updates are computed, and how close that is to the model's plain forward pass."""
             if plain is not backend.model:
                 updates_as(backend.model, plain)
         backend.prepare()
@@ -127,7 +127,7 @@ class Learner:
 
 
 def update_ways(recipe: Recipe) -> list[str]:
-    """Keys of `WAYS` that a recipe allows. Sharded, all processes must make the same number of passes."""
+    """Keys of `WAYS` that a recipe allows. With shards, all processes must make the same number of passes."""
     together = recipe.launch.engine == "ddp"
     ways = ["tree"] if recipe.optim.shared_prefix else []
     ways += ["cache"] if ways and together and not recipe.model.gradient_checkpointing else []
@@ -137,7 +137,7 @@ def update_ways(recipe: Recipe) -> list[str]:
 class _Part:
     """A minibatch as this process computes it.
 
-    mine  its micro-batches, equally many in every process; only the first `real` count
+    mine  its micro-batches, the same number in every process; only the first `real` count
     old, reference  log-probabilities by micro-batch, if needed
     """
 

@@ -1,7 +1,7 @@
-"""Log-probabilities of given tokens under a model, with gradients, by the first way that is right for this model.
+"""Log-probabilities of given tokens under a model, with gradients, by the first way that is correct for this model.
 
-`update_of` tries the ways (`training.ways`) once per model, on answers to a prompt of random tokens, against values and
-gradients of the plain forward pass.
+`update_of` tries the ways (`training.ways`) once per model, on answers to a prompt of random tokens, and compares them
+with values and gradients of the plain forward pass.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -40,13 +40,13 @@ Values = tuple[torch.Tensor, torch.Tensor]
 
 @dataclass(frozen=True)
 class Update:
-    """How a model's update computes.
+    """How a model's update is computed.
 
     way     a key of WAYS
     head    how the model turns its last hidden states into logits
     proof   how close that is to its plain forward pass
     tried   the ways that were allowed
-    places  lengths at which the model computes differently, so longer texts were tried too
+    places  lengths at which the model computes differently, so that longer texts were tried too
     """
 
     way: str
@@ -69,16 +69,16 @@ class Update:
 
 _known: WeakKeyDictionary[Any, Update] = WeakKeyDictionary()
 DIRECTIONS = 8
-"""How many projections of the gradients are compared."""
+"""Number of projections of the gradients that are compared."""
 FAR = 1e-3
-"""Largest relative difference of gradients from the plain pass's in float32; 200 times that in shorter types."""
+"""Maximum relative difference from the plain pass's gradients in float32; 200 times that in shorter types."""
 
 
 def update_of(model: Any, *, ways: Sequence[str] | None = None, longest: int = 0) -> Update:
     """The first of the ways that gives the model's own log-probabilities and gradients; cached per model.
 
     model    as transformers loaded it, before it is wrapped
-    ways     allowed from now on; None takes what was found before, or tries all
+    ways     the ways allowed from now on; None uses what was found before, or tries all
     longest  tokens of the longest sample to come
     Raises UserError if no way is right.
     """
@@ -90,7 +90,7 @@ def update_of(model: Any, *, ways: Sequence[str] | None = None, longest: int = 0
 
 
 def updates_as(model: Any, other: Any) -> None:
-    """Makes `model` compute as `other`, of the same architecture, does."""
+    """Makes `model` compute like `other`, which has the same architecture."""
     _known[bare(model)] = update = update_of(other)
     if update.way == "tree":
         attend_in_groups(bare(model))
@@ -135,7 +135,7 @@ def _sample(ids: list[int], start: int) -> Sample:
 
 @contextmanager
 def _embedded(model: PreTrainedModel) -> Iterator[list[tuple[torch.Tensor, torch.Tensor]]]:
-    """Collects (token ids, their embeddings) of every forward pass, to take gradients by."""
+    """Collects (token ids, their embeddings) of every forward pass, to take gradients with respect to them."""
     found: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def gather(_module: Any, inputs: tuple[torch.Tensor, ...], out: torch.Tensor) -> torch.Tensor:
@@ -147,7 +147,7 @@ def _embedded(model: PreTrainedModel) -> Iterator[list[tuple[torch.Tensor, torch
 
 
 def _slopes(values: torch.Tensor, inputs: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
-    """(DIRECTIONS,) projections of the gradient of a weighted sum of `values` by the tokens' embeddings."""
+    """(DIRECTIONS,) projections of the gradient of a weighted sum of `values` w.r.t. the tokens' embeddings."""
     weights = torch.linspace(-1, 1, len(values), device=values.device)
     grads = torch.autograd.grad((values * weights).sum(), [out for _, out in inputs])
     found = values.new_zeros(DIRECTIONS)
@@ -162,7 +162,7 @@ def _slopes(values: torch.Tensor, inputs: list[tuple[torch.Tensor, torch.Tensor]
 def token_logps(
     model: Any, samples: Sequence[Sample], *, head: Any, temperature: float, way: str | None = None
 ) -> Values:
-    """Log-probabilities and entropies of every token with loss, sample after sample.
+    """Log-probabilities and entropies of every token in the loss, sample after sample.
 
     model  wrapped or not
     head   its output embedding
@@ -176,7 +176,7 @@ def token_logps(
 
 
 def no_dropout(model: Any) -> None:
-    """Puts a model into eval mode, in which it sampled, but keeps adapters' dropout and layers' checkpointing."""
+    """Puts a model into eval mode, as for sampling, but keeps adapters' dropout and layers' checkpointing."""
     model.eval()
     for module in model.modules():
         if isinstance(adapters := getattr(module, "lora_dropout", None), torch.nn.Module):
@@ -201,8 +201,8 @@ def _as_before(module: torch.nn.Module, _inputs: Any, _out: Any) -> None:
 
 
 def micro_batches(samples: Sequence[Sample], limit: int, *, padded: bool = False) -> Iterator[list[Sample]]:
-    """Groups samples with a common prefix into micro-batches of at most `limit` tokens, shared ones counted once, or of
-    one longer sample.
+    """Groups samples with common prefixes into micro-batches of at most `limit` tokens, counting shared ones once, or
+    of one longer sample.
 
     padded  groups samples of similar length instead, and counts padded rows
     """

@@ -1,4 +1,4 @@
-"""The training loop: take groups, make a batch, update, publish the weights, record, checkpoint.
+"""The training loop: takes groups, makes a batch, updates, publishes the weights, records, and checkpoints.
 
 A step is one batch of rollouts, an update one step of the optimiser; `config.run_stages` maps one to the other. All
 processes run this loop; only rank 0 writes. Groups come from a feed, which may play the next step during the update.
@@ -38,7 +38,7 @@ class TrainedStep:
     played: list[Group]
     metrics: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    """Lines for the user."""
+    """Lines to show to the user."""
 
 
 class ErrorRate:
@@ -46,7 +46,7 @@ class ErrorRate:
 
     what = "verdicts were errors of the grader"
     fewest = 1
-    """Errors below this number never end a run."""
+    """Fewer errors than this never end a run."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
@@ -66,7 +66,7 @@ class ErrorRate:
         return self._errors / max(1, self._judged)
 
     def cause(self, rollout: Rollout) -> str | None:
-        """Why a rollout counts as an error, "" if it does not; None if it is not counted."""
+        """Why a rollout counts as an error; "" if it does not, None if it is not counted at all."""
         if rollout.verdict is None:
             return None
         return (rollout.verdict.detail or "unknown") if failed_by_us(rollout) else ""
@@ -79,26 +79,26 @@ class FailedRewards(ErrorRate):
     fewest = 3
 
     def cause(self, rollout: Rollout) -> str | None:
-        """See `ErrorRate`."""
+        """The error of the first reward that failed; see `ErrorRate`."""
         if rollout.verdict is None or not rollout.verdict.scored:
             return None
         return next((score.error for score in rollout.scores if score.error), "")
 
 
 PATIENCE = 3
-"""This many updates in a row that are not finite, or steps in a row with nothing to learn from, end a run."""
+"""A run ends after this many consecutive updates that are not finite, or steps with nothing to learn from."""
 
 
 class CannotLearn(StropError):
-    """The model no longer changes, or never will; says why and what to do."""
+    """The model no longer changes, or never will; the message says why and what to do."""
 
 
 class NotFinite(CannotLearn):
-    """Updates, or weights, are not finite."""
+    """Updates or weights are not finite, so training cannot go on."""
 
 
 def idle_cause(groups: Sequence[Group], recipe: Recipe) -> str:
-    """Why no token of these groups carries loss, with a remedy; "" if one does."""
+    """Why no token of these groups is in the loss, with a remedy; "" if one is."""
     found: Counter[str] = Counter()
     for rollout in rollouts_of(groups):
         if not (reason := _left_out(rollout, recipe.grpo.mask_truncated)):
@@ -112,7 +112,7 @@ def idle_cause(groups: Sequence[Group], recipe: Recipe) -> str:
         "dropped": "see `stops` in metrics.jsonl and the section play of the recipe",
         "masked": "see `stops` in metrics.jsonl and the section play of the recipe",
         "failed": "a reward fails for all of them",
-        "without a reward": "every reward gives None for them; look at what it returns",
+        "without a reward": "every reward gives None for them; check what they return",
         "empty": "nothing was sampled in them",
     }
     ((main, _), *_), total = found.most_common(), found.total()
@@ -121,7 +121,7 @@ def idle_cause(groups: Sequence[Group], recipe: Recipe) -> str:
 
 
 def _left_out(rollout: Rollout, mask_truncated: bool) -> str:
-    """Why a rollout carries no loss, "" if it does."""
+    """Why a rollout is not in the loss; "" if it is."""
     if rollout.left_out:
         return "dropped" if rollout.left_out == "scores" else "masked"
     if rollout.reward is None:
@@ -149,7 +149,7 @@ class Loop:
         self._errors = ErrorRate(recipe.limits.max_error_rate)
         self._failed = FailedRewards(recipe.limits.max_error_rate)
         self._idle = 0
-        """Steps in a row with nothing to learn from."""
+        """Number of consecutive steps with nothing to learn from."""
         self.learner = Learner(parts.backend, recipe)
         teacher = recipe.grpo.teacher
         self._teacher = Teacher(recipe, teacher, parts) if teacher else None
@@ -160,7 +160,7 @@ class Loop:
         self.has_optimiser = True
         """Whether the checkpoint holds the optimiser's state."""
         self._requested = self._answered = 0
-        """Requests for a checkpoint, and how many of them were handled."""
+        """Number of requests for a checkpoint, and of those already handled."""
         if checkpoint is None:
             self.feed.start()
         else:
@@ -173,7 +173,7 @@ class Loop:
                 self._teacher.load(checkpoint)
 
     def request_checkpoint(self) -> None:
-        """Has all processes save a checkpoint after the current step; safe to call in threads and signal handlers."""
+        """Makes all processes save a checkpoint after the current step; safe to call in threads and signal handlers."""
         self._requested += 1
 
     def steps(
@@ -228,7 +228,7 @@ class Loop:
                 loss, norm = metrics["loss"], metrics["grad_norm"]
                 raise NotFinite(
                     f"{PATIENCE} updates in a row were not finite and not applied (loss {loss:g}, gradient norm "
-                    f"{norm:g}); lower optim.learning_rate, or look at rewards and data of step {number}"
+                    f"{norm:g}); lower optim.learning_rate, or check rewards and data of step {number}"
                 )
             if self._idle >= PATIENCE:
                 raise CannotLearn(f"{PATIENCE} steps in a row had nothing to learn from: {notes[-1]}")
@@ -248,7 +248,7 @@ class Loop:
         return any(one for one, _ in asked), asked[0][1]
 
     def _weighed(self, groups: StepGroups, stage: RunStage, number: int) -> tuple[list[Group], list[Group]]:
-        """(groups to learn from, none too old; all groups played), the former with advantages in both."""
+        """(groups to learn from, none too old; all groups played); in both, groups to learn from have advantages."""
         played, grpo = list(groups.played), stage.recipe.grpo
         young = [place for place in groups.learnt if not too_old(played[place], number - 1, grpo)]
         learnt = self._advantages.of([played[place] for place in young])
@@ -257,7 +257,7 @@ class Loop:
         return learnt, played
 
     def _notes(self, learnt: list[Group], played: list[Group], stage: RunStage) -> list[str]:
-        """Lines about rewards that failed, then why the step has nothing to learn from, if so."""
+        """Lines about failed rewards and, if the step has nothing to learn from, why."""
         causes = [cause for rollout in rollouts_of(played) if (cause := self._failed.cause(rollout))]
         notes = [f"{len(causes)} rollouts could not be scored; first: {causes[0]}"] if causes else []
         idle = idle_cause(learnt, stage.recipe)
@@ -267,7 +267,7 @@ class Loop:
     def _measured(
         self, groups: StepGroups, learnt: list[Group], stage: RunStage, number: int
     ) -> dict[str, float]:
-        """The grader's error rate, times and, if groups may be stale, their age and how many were too old."""
+        """The grader's error rate, times and, if groups may be stale, their age and the number that were too old."""
         found = {
             "error_rate": self._errors.count(groups.played),
             **{f"seconds_{part}": seconds for part, seconds in asdict(groups.spent).items()},
@@ -302,7 +302,7 @@ class Loop:
         self._parts.ranks.barrier()
 
     def _state(self, folder: Path) -> dict[str, Any]:
-        """State for a resumed run besides the model."""
+        """State for a resumed run, apart from the model."""
         if self._teacher:
             self._teacher.save(folder)
         return {

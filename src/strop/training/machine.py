@@ -18,17 +18,17 @@ _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_b
 
 @dataclass(frozen=True)
 class Device:
-    """The memory available to a run here, in bytes: of the smallest GPU, else RAM."""
+    """The memory available to a run here, in bytes: that of the smallest GPU, else RAM."""
 
     gpu: bool
     total: int
     free: int
     bfloat16: bool
-    """Whether it multiplies bfloat16 in hardware, so that the dtype `auto` means it."""
+    """Whether it multiplies bfloat16 in hardware, so that the dtype `auto` means bfloat16."""
 
     @classmethod
     def here(cls, recipe: Recipe) -> "Device":
-        """The device that the recipe would use."""
+        """The device that the recipe would use on this machine."""
         from strop.policies.loading import has_fast_bfloat16
 
         gpus = gpus_here() if recipe.launch.device == "gpu" else []
@@ -47,7 +47,7 @@ class Device:
         return plans if self.gpu else plans[:1]
 
     def takes(self, recipe: Recipe, shape: ModelShape) -> float:
-        """Peak bytes needed; in RAM those of all processes of a node."""
+        """Peak bytes needed; in RAM, those of all processes of a node."""
         sizes = [plan.smallest if self.gpu else plan.peak for plan in self.plans(recipe, shape)]
         return max(sizes) * (1 if self.gpu else recipe.launch.processes)
 
@@ -62,7 +62,7 @@ class Comparison:
 
 
 def memory(recipe: Recipe) -> Comparison:
-    """The memory plan against this machine; a fault only if weights and optimiser alone do not fit."""
+    """Compares the memory plan with this machine; a fault only if weights and optimiser alone do not fit."""
     shape = ModelShape.read(recipe.model.name, recipe.model.revision)
     if shape is None:
         return Comparison([unknown(recipe)])
@@ -83,12 +83,12 @@ def memory(recipe: Recipe) -> Comparison:
 
 
 def precision(recipe: Recipe) -> Comparison:
-    """A warning if this machine has no instructions for the types that the recipe asks for."""
+    """Warns if this machine has no instructions for the types that the recipe asks for."""
     device, keys = Device.here(recipe), ("dtype", "compute_dtype", "sampling_dtype")
     named = [f"model.{key}" for key in keys if getattr(recipe.model, key) == "bfloat16"]
     if not named or device.gpu or device.bfloat16:
         return Comparison()
-    slow = "this CPU has no instructions for it: a backward pass takes some hundred times as long, and Ctrl-C waits"
+    slow = "this CPU has no instructions for it: a backward pass is some 100 times slower and delays Ctrl-C"
     auto = " ".join(f"{key}=auto" for key in named)
     return Comparison(
         warnings=[f"{', '.join(named)}: bfloat16, and {slow}; set {auto}, which is float32 here"]
@@ -96,7 +96,7 @@ def precision(recipe: Recipe) -> Comparison:
 
 
 def disk(recipe: Recipe, model: ModelFiles, samples: bool) -> Comparison:
-    """Space for the checkpoints kept at one time and the final model. `samples`: False for a supervised run."""
+    """Disk space for the checkpoints kept at one time and the final model. `samples`: False for a supervised run."""
     folder = recipe.run.folder.absolute()
     needed, kept, each = _bytes(recipe, model, samples)
     there = next(place for place in (folder, *folder.parents) if place.is_dir())
@@ -125,14 +125,14 @@ def _bytes(recipe: Recipe, model: ModelFiles, samples: bool) -> tuple[int, int, 
         saved, frozen = sum(lora.rank * sum(one) for one in model.adapted(lora.target_modules).values()), 0
     each = width * (saved + 2 * (saved - frozen))  # AdamW keeps two numbers per weight
     written = max(-(-recipe.optim.steps // recipe.run.save_every), len(recipe.stages))
-    kept = min(max(2, recipe.run.keep_checkpoints) + 1, written)  # an old one goes last
+    kept = min(max(2, recipe.run.keep_checkpoints) + 1, written)  # old ones are removed last
     warm = kept_in * model.size if recipe.sft.warm_start and (recipe.grpo.beta or lora.rank) else 0
     return kept * each + width * saved + warm, kept, each
 
 
 def unknown(recipe: Recipe) -> str:
     """The line for a model whose sizes are not known."""
-    return f"memory: not computed, as config.json of {recipe.model.name} cannot be read"
+    return f"memory: not computed, since config.json of {recipe.model.name} cannot be read"
 
 
 def plan_lines(recipe: Recipe) -> list[str]:
@@ -150,7 +150,7 @@ def plan_lines(recipe: Recipe) -> list[str]:
 
 
 def _remedy(recipe: Recipe, shape: ModelShape, device: Device) -> str:
-    """Settings that make the run fit, cheapest first; those that save under 2 % are left out."""
+    """Settings that make the run fit, cheapest first; those that save less than 2 % are left out."""
     now, words = recipe, list[str]()
     for key, value in _ways(recipe, device, device.plans(recipe, shape)[0]):
         changed, before = now.having({key: value}), device.takes(now, shape)
@@ -160,7 +160,7 @@ def _remedy(recipe: Recipe, shape: ModelShape, device: Device) -> str:
         words.append(f"{key}={str(value).lower() if isinstance(value, bool) else value}")
         if takes <= device.free:
             return f"{gigabytes(takes)} with {' '.join(words)}"
-    return "take a smaller model, or spread it over several GPUs (launch.engine)"
+    return "use a smaller model, or spread it over several GPUs (launch.engine)"
 
 
 def _ways(recipe: Recipe, device: Device, plan: DevicePlan) -> Iterator[tuple[str, Any]]:
@@ -209,7 +209,7 @@ def quantised_faults(recipe: Recipe, samples: bool) -> Iterator[str]:
     if not samples:
         yield f"{which}: strop sft trains all weights; set model.quantization=null"
     elif recipe.sft.warm_start:
-        yield f"{which}: a warm start trains all weights; set sft.warm_start=false, and run strop sft before"
+        yield f"{which}: a warm start trains all weights; set sft.warm_start=false, and run strop sft first"
     if recipe.launch.engine != "ddp":
         yield f"{which}: launch.engine={recipe.launch.engine} cannot shard such weights; set launch.engine=ddp"
     if policy.shares_weights and recipe.grpo.max_staleness:

@@ -1,7 +1,7 @@
 """The memory that a recipe needs on each device, computed before anything is loaded. docs/gpu.md has the formulas.
 
 A device is a GPU, or this machine's RAM. Tests compare the plan with real bytes on a CPU, `benchmarks/memory_plan.py`
-with those of a run; on a GPU, CUDA's own memory (about 1 GB) and fragmentation are added.
+with those of a run; on a GPU, CUDA's own memory (about 1 GB) and fragmentation come on top.
 """
 
 from collections.abc import Iterator
@@ -16,27 +16,27 @@ from strop.policies.open import longest_play
 
 FLOAT32, BFLOAT16 = 4, 2
 NF4 = 0.5 + 1 / 64 + 4 / (64 * 256)
-"""Bytes of a 4-bit weight: plus a byte per block of 64 weights, and four per 256 blocks."""
+"""Bytes of a 4-bit weight, with a byte per block of 64 weights and four bytes per 256 blocks."""
 LOGITS = 1 << 21
-"""Most logits held at a time (`training.head`)."""
+"""Maximum number of logits held at a time (`training.head`)."""
 OWN, BETWEEN, LARGE = 0.45e9, 0.3, 32 << 20
-"""Measured: bytes of RAM that torch keeps; free memory between activations, as a share of them, unless they are so
-large (bytes) that each block goes back to the kernel (`strop.policies`)."""
+"""Measured: bytes of RAM that torch keeps; free memory between activations, as a share of them; and the size in bytes
+from which each block is returned to the kernel, so that none stays free (`strop.policies`)."""
 LITTLE = 0.18e9
-"""Replaces both if all blocks go back (`training.backend.SMALL`)."""
+"""Replaces both if all blocks are returned (`training.backend.SMALL`)."""
 USED = 0.8
-"""Share of a sampling GPU that its server takes if the recipe does not say; vLLM's own default is .9."""
+"""Share of a sampling GPU that its server takes if the recipe does not set it; vLLM's own default is .9."""
 
 
 @dataclass(frozen=True)
 class DevicePlan:
     """Bytes on each device of one kind.
 
-    name      of the kind
-    count     of these devices, on all nodes
-    held      all the time
-    sampling, updating  during that phase; `at_once`: both together, as the next step is sampled during the update
-    share     of the GPU that an engine in the same process reserves for weights and cache
+    name      name of the kind
+    count     number of these devices, on all nodes
+    held      bytes held all the time
+    sampling, updating  bytes in that phase; `at_once`: both together, since the next step is sampled during the update
+    share     share of the GPU that an engine in the same process reserves for weights and cache
     sleeps    whether the engine frees them during the update
     gpu       False for the RAM of a process
     """
@@ -53,7 +53,7 @@ class DevicePlan:
 
     @property
     def _both(self) -> bool:
-        """Whether sampling and update have their memory at the same time."""
+        """Whether sampling and update hold their memory at the same time."""
         return self.at_once or bool(self.share and not self.sleeps)
 
     @property
@@ -64,7 +64,7 @@ class DevicePlan:
 
     @property
     def certain(self) -> float:
-        """Bytes that no setting of the update or of sampling can save: weights and optimiser."""
+        """Bytes that no setting of the update or of sampling can reduce: weights and optimiser."""
         return sum(
             size
             for name, size in self.held.items()
@@ -95,7 +95,7 @@ class DevicePlan:
                 yield f"  {what}: {told}"
 
     def line(self) -> str:
-        """The same in one line."""
+        """The plan in one line."""
         parts = [_told(self.held)]
         for what, some in (("update", self.updating), ("sampling", self.sampling)):
             parts.append(f"{what} {gigabytes(sum(some.values()))} ({_told(some)})")
@@ -167,7 +167,7 @@ def memory_plan(
 def _packs(types: "_Types") -> bool:
     if types.gpu or types.quantised or types.sampled != FLOAT32:
         return False
-    from strop.policies.packed_weights import pays  # torch comes with it
+    from strop.policies.packed_weights import pays  # imports torch
 
     return pays()
 
@@ -271,7 +271,7 @@ def _updating(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, flo
 
 
 def _warm_start(recipe: Recipe, shape: ModelShape, types: _Types, adam: float) -> dict[str, float]:
-    """What an update of the warm start takes before there are adapters: all weights are trained. `adam`: the bytes of
+    """What an update of the warm start takes before there are adapters, when all weights are trained. `adam`: bytes of
     the adapters' own moments, which come later.
     """
     if not (recipe.sft.warm_start and recipe.model.lora.rank):
@@ -287,7 +287,7 @@ def _tokens(recipe: Recipe) -> float:
 
 
 def _kept(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
-    """Bytes that the forward pass keeps: each layer's input, or all that the backward pass needs."""
+    """Bytes that the forward pass keeps: each layer's input, or everything that the backward pass needs."""
     if recipe.model.gradient_checkpointing:
         return _tokens(recipe) * shape.layers * types.stream * shape.hidden
     return shape.layers * _layer(recipe, shape, types)
@@ -337,7 +337,7 @@ def _in_layer(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, flo
 
 
 def _at_embedding(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
-    """The embedding; tied to the head, both have their own gradients, which are added."""
+    """The embedding; if it is tied to the head, both have their own gradients, which are added."""
     if recipe.model.lora.rank or not recipe.model.train_embeddings:
         return {}
     return {"embedding's gradients": (3.0 if shape.tied else 1.0) * types.kept * shape.embeddings}
@@ -385,7 +385,7 @@ def has_turns(recipe: Recipe) -> bool:
 
 
 def _in_cache(recipe: Recipe, world: int) -> tuple[int, int]:
-    """(most rows sampled at a time with the trained weights, most tokens in their cache)."""
+    """(maximum rows sampled at a time with the trained weights, maximum tokens in their cache)."""
     groups, evaluation = -(-recipe.grpo.tasks_per_step // world), recipe.evaluation
     rows, most = recipe.policy.batch
     prompts = rows

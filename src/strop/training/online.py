@@ -1,16 +1,16 @@
-"""Learning from the outcomes of suggested edits, round by round, while a model is served: the feed of `strop online`.
+"""The feed of `strop online`: learns from the outcomes of suggested edits, round by round, while a model is served.
 
 A round is a step of the training loop (`training.loop`) whose groups come from an event log:
 
-    take    online.batch new labelled suggestions of the served model, and those of the rounds rolled back since it is
-        served: they are also its own, and no weights have learnt from them. Their ids are saved before the update, so
-        that a killed round is repeated with the same suggestions
+    take    online.batch new labelled suggestions of the served model, and those of rounds rolled back since it has been
+            served: it made them too, and no weights have learnt from them. Their ids are saved before the update, so
+            that a killed round is repeated with the same suggestions
     update  REINFORCE, -(r - b) log pi of the whole answer (Williams 1992). Silence is an answer too: its end token has
             a log-probability, and its reward is 0. b is the running mean of the rewards of earlier rounds by client and
             language, 0 before the first, so it is independent of the answers that it is subtracted from, except for
-        reused suggestions, of which the last one has a tenth of its weight and the others less
-    wait    compares the candidate with the served and the first model, paired on the held-out tasks. Unless its gain is
-            shown (online.margin), it is rolled back: weights and optimiser state are loaded from the newest checkpoint
+            reused suggestions, where the last one has a tenth of its weight and the others less
+    wait    compares the candidate with the served and the first model, paired on the held-out tasks. Unless it shows a
+            gain (online.margin), it is rolled back: weights and optimiser state are loaded from the newest checkpoint
 
 Each round ends with a checkpoint; the newest one is served, and the link `served` points to it. A killed round is
 repeated from the same weights and suggestions, on a CPU with the same bits. Only suggestions with the served model's
@@ -52,11 +52,11 @@ _NUMBERS = {"accepted": "accepted", "accepted_kept": "kept", "accepted_exact": "
 KEPT = 0.8
 """Share of an accepted suggestion that must remain for `accepted_kept`."""
 _PATIENT = 366 * 86_400.0
-"""Seconds to wait for people."""
+"""Seconds to wait for people's suggestions."""
 
 
 class EditEventFeed(Feed):
-    """Gives each step suggestions of the served model whose outcome is known, and decides what is served next."""
+    """Gives each step suggestions of the served model with known outcomes, and decides which model is served next."""
 
     keeps_start = True
 
@@ -76,22 +76,22 @@ class EditEventFeed(Feed):
         self._weights = {one.name: one.weight for one in recipe.rewards if one.weight}
         self._told_of_others = False
         self._served = 0
-        """Round whose weights are served."""
+        """The round whose weights are served."""
         self._used: list[str] = []
         """Ids of the suggestions that deployed rounds have used."""
         self._again: list[str] = []
-        """Ids of those that rounds rolled back since then have used; the next one uses them too."""
+        """Ids of the suggestions used by rounds rolled back since then; the next round uses them too."""
         self._round = 0
         self._measured: dict[str, Any] = {}
 
     def start(self) -> None:
-        """See `Feed`."""
+        """Removes what an earlier run left in the folder."""
         (self._folder / SERVED).unlink(missing_ok=True)
         for name in (ROUNDS, EVENTS):
             shutil.rmtree(self._folder / name, ignore_errors=True)
 
     def take(self, stage: RunStage, number: int) -> StepGroups:
-        """See `Feed`."""
+        """Serves the newest checkpoint and waits for a round's suggestions; see `Feed`."""
         started, self._round = time.perf_counter(), number
         self._serve()
         self._evaluated(self._served)  # in round 1: the model before any update
@@ -105,7 +105,7 @@ class EditEventFeed(Feed):
         return StepGroups(groups, [*range(len(groups))], rollouts=time.perf_counter() - started)
 
     def wait(self) -> None:
-        """See `Feed`."""
+        """Compares the updated model with earlier ones and deploys it or rolls it back."""
         self._say(f"round {self._round}: updated")
         against, deployed = self._compared(self._round)
         learnt = what_changed(self._evaluated(self._served), self._evaluated(self._round))
@@ -121,19 +121,19 @@ class EditEventFeed(Feed):
         self._say(f"round {self._round}: {done}; {against}; {learnt}")
 
     def measured(self) -> dict[str, Any]:
-        """See `Feed`."""
+        """The share of shown suggestions, and whether the round was deployed."""
         return self._measured
 
     def save(self, checkpoint: Path) -> dict[str, Any]:
-        """See `Feed`."""
+        """Returns the served round and the ids of the suggestions used."""
         return {"served": self._served, "used": self._used, "again": self._again}
 
     def load(self, checkpoint: Path, state: dict[str, Any]) -> None:
-        """See `Feed`."""
+        """Restores what `save` returned."""
         self._served, self._used, self._again = state["served"], state["used"], state.get("again", [])
 
     def end(self) -> None:
-        """See `Feed`."""
+        """Serves the checkpoint of the last step."""
         self._serve()
 
     def _serve(self) -> None:
@@ -189,7 +189,7 @@ class EditEventFeed(Feed):
         if len(alike) < len(found) and not self._told_of_others:
             self._told_of_others = True
             self._say(
-                f"{len(found) - len(alike)} suggestions are left out, as they were not sampled with this run's "
+                f"{len(found) - len(alike)} suggestions are left out, since they were not sampled with this run's "
                 f"sampling.temperature={used.temperature:g} sampling.top_p={used.top_p:g}"
             )
         return alike
@@ -197,7 +197,7 @@ class EditEventFeed(Feed):
     def _group(self, one: SuggestedEdit, number: int) -> Group:
         """One suggestion as a group whose id, and so its baseline, is its client and language."""
         served = one.served
-        assert served.prompt_ids is not None and served.completion is not None  # as it is labelled
+        assert served.prompt_ids is not None and served.completion is not None  # since it is labelled
         numbers = {
             "shown": float(one.why != "silent"),
             "accepted": float(one.why == "accepted"),
@@ -243,7 +243,7 @@ class EditEventFeed(Feed):
         }
 
     def _evaluated(self, number: int) -> Evaluation:
-        """The evaluation of a round's model on the held-out tasks: from disk, else with the current weights."""
+        """The evaluation of a round's model on the held-out tasks, from disk or else with the current weights."""
         path = record_file(self._folder, f"round-{number}" if number else "before")
         if path.is_file():
             return Evaluation.model_validate_json(path.read_bytes())

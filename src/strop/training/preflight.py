@@ -1,4 +1,4 @@
-"""Checks what a run needs before a model is loaded: `strop train --dry-run`, and the first seconds of `strop train`.
+"""Checks what a run needs before a model is loaded, for `strop train --dry-run` and the first seconds of `strop train`.
 
 All mistakes are reported together, one line each with its remedy. A few references are judged in the jail, and one is
 played and scored by every reward, so that a user's environment and rewards have run once.
@@ -47,9 +47,9 @@ from strop_verify.verification.config import LocalVerifierConfig
 from strop_verify.verification.toolchains import missing_programs
 
 SAMPLE = 4
-"""How many references of a task set are judged."""
+"""Number of references of a task set that are judged."""
 PLAYED = 2
-"""How many tasks of a set may be played and scored; the second only if the grader fails on the first."""
+"""Number of plays of a set on which the grader must fail for that to be reported as a mistake."""
 NEEDED = ("torch", "transformers", "accelerate", "safetensors")
 """Packages that all training needs."""
 EXTRAS = {"deepspeed": "deepspeed", "bitsandbytes": "quantization"}
@@ -86,7 +86,7 @@ def preflight(
 def look(
     recipe: Recipe, given: Overrides, say: Callable[[str], None], *, samples: bool = True, new: bool = True
 ) -> "Preflight":
-    """The checks of `preflight`, in any process; `new`: the run folder must be free."""
+    """Runs the checks of `preflight` in any process; with `new`, the run folder must be free."""
     found = Preflight(recipe, given, samples)
     if new:
         with found.noting():
@@ -129,7 +129,7 @@ class Preflight:
 
     @contextmanager
     def noting(self) -> Iterator[None]:
-        """Records an error raised in the block instead of passing it on."""
+        """Records an error raised in the block instead of propagating it."""
         try:
             yield
         except ConfigError as error:
@@ -138,7 +138,7 @@ class Preflight:
             self.faults.append(" ".join(str(error).split()))
 
     def look_at_packages(self) -> None:
-        """Whether the packages are installed, and whether training can use the engine."""
+        """Checks that the packages are installed and that training can use the engine."""
         policy, model = self.recipe.policy, self.recipe.model
         converts = not is_converted(model.name)
         needed = [*NEEDED, *(["peft"] if model.lora.rank else []), *(["gguf"] if converts else [])]
@@ -166,7 +166,7 @@ class Preflight:
                 find_loss(self.recipe.grpo.loss)
 
     def look_at_model(self) -> None:
-        """The model's files, its teacher, its LoRA targets and its context length."""
+        """Checks the model's files, its teacher, its LoRA targets and its context length."""
         config, policy = self.recipe.model, self.recipe.policy
         if not (is_installed("transformers") and is_installed("huggingface_hub")):
             return
@@ -201,7 +201,7 @@ class Preflight:
             )
 
     def look_at_tasks(self, say: Callable[[str], None]) -> None:
-        """The task sets, their templates, entry points and held-out tasks; demonstrations."""
+        """Checks the task sets, their entry points and held-out tasks, and the demonstrations."""
         recipe = self.recipe
         with self.noting():
             self.sets = self.given.sets(recipe, say)
@@ -233,7 +233,7 @@ class Preflight:
                 self.extra += extra_tasks(self.recipe, check)
 
     def look_at_prompts(self) -> None:
-        """Templates, the environment, and the length of every prompt against the model's positions."""
+        """Checks templates, the environment, and the length of every prompt against the model's positions."""
         tokenizer = None
         with self.noting():
             tokenizer = local_tokenizer(self.recipe, self.model) if self.model else None
@@ -271,12 +271,12 @@ class Preflight:
             )
 
     def look_at_disk(self) -> None:
-        """Space for the checkpoints kept at one time and the final model."""
+        """Checks the disk space for the checkpoints kept at one time and the final model."""
         if self.model is not None and self.model.size:
             self._add(disk(self.recipe, self.model, self.samples))
 
     def look_at_memory(self) -> None:
-        """The planned memory and types against the machine's. It loads torch: only if nothing else failed."""
+        """Compares planned memory and types with the machine's. It loads torch, so only if nothing else failed."""
         if not self.faults:
             self._add(memory(self.recipe))
             self._add(precision(self.recipe))
@@ -287,7 +287,7 @@ class Preflight:
         self.faults += found.faults
 
     def look_at_rewards(self) -> None:
-        """Whether each reward exists and accepts its arguments."""
+        """Checks that each reward exists and accepts its arguments."""
         if self.given.rubric is not None:
             self.rubrics = {one.name: self.given.rubric for one in self.sets}
         else:
@@ -304,7 +304,7 @@ class Preflight:
                     one.check_arguments()
 
     def look_at_toolchains(self) -> None:
-        """Compilers and interpreters of the tasks' languages, if this machine judges."""
+        """Checks the compilers and interpreters of the tasks' languages, if this machine judges."""
         if isinstance(self.recipe.verifier, LocalVerifierConfig):
             tasks = (task for one in self.sets for task in one.tasks)
             self.faults += missing_programs(chain(tasks, self.extra), self.recipe.sandbox.root)
@@ -331,7 +331,7 @@ class Preflight:
             for task_id, verdict in wrong.items()
         ]
         if len(wrong) == len(tasks):
-            self.faults.append(f"{lines[0]}; none of the {len(tasks)} tried passed; `strop audit` says more")
+            self.faults.append(f"{lines[0]}; none of the {len(tasks)} tried passed; see `strop audit`")
             return
         place = f"{one.name}: " if one.name else ""
         beside = sum(task.check.effective().lowered(verdicts[task.id].trust) for task in tasks)
@@ -366,7 +366,7 @@ class Preflight:
         else:
             self.faults.append(
                 f"{place}{len(order) - failures} plays by the environment's expert earned nothing ({told}), so a "
-                "policy could learn nothing; watch one with strop play, and correct the environment, its expert or the "
+                "policy could learn nothing; watch one with strop play, and fix the environment, its expert or the "
                 "rewards"
             )
             return

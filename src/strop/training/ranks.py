@@ -1,4 +1,4 @@
-"""Several processes that train together: this process's rank, and how they exchange values.
+"""Processes that train together: this process's rank, and how they exchange values.
 
 Every rank draws the same tasks and holds all groups, so what is computed from them (advantages, batches, sizes) is the
 same everywhere. Plays and micro-batches are divided among the ranks; only rank 0 writes.
@@ -21,7 +21,7 @@ T = TypeVar("T")
 MEETING = timedelta(hours=1)
 """Time limit for all processes to join, and for an exchange of gradients or weights."""
 WHILE_IT_MOVES = timedelta(days=3650)
-"""Time limit of `gather`, in effect none: `training.watch` ends a run in which a process makes no progress."""
+"""Time limit of `gather`, effectively none: `training.watch` ends a run in which a process makes no progress."""
 LINGER = 0.2
 """Seconds between the last exchange and the end of the group."""
 
@@ -33,7 +33,7 @@ class Ranks:
     rank: int = 0
     world: int = 1
     channel: Any = None
-    """torch process group of `gather`, None for a single process."""
+    """torch process group used by `gather`; None for a single process."""
 
     @property
     def main(self) -> bool:
@@ -69,7 +69,7 @@ class Ranks:
         return found
 
     def from_main(self, make: Callable[[], T]) -> T:
-        """Calls `make` in rank 0; its value, or the StropError that it raises, comes to all processes. Collective."""
+        """Calls `make` in rank 0; all processes get its value or the StropError that it raises. Collective."""
         if self.world == 1:
             return make()
         value: Any = None
@@ -94,7 +94,7 @@ def join() -> Ranks:
     """This process's rank, from the variables that torchrun and srun set. Call it once, before a model is loaded. A
     process that torchrun started ends when torchrun does, even by kill -9.
 
-    Raises UserError if a launcher was asked for several processes but started one.
+    Raises UserError if a launcher was asked for several processes but started only one.
     """
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if "TORCHELASTIC_RUN_ID" in os.environ:
@@ -106,7 +106,7 @@ def join() -> Ranks:
     ):
         # accelerate sets an address only if it was asked for several processes.
         raise UserError(
-            "accelerate launch was asked for several processes and started one, as it does with --cpu; use: torchrun "
+            "accelerate launch was asked for several processes but started one, as it does with --cpu; use: torchrun "
             "--nproc-per-node N -m strop.cli train ..."
         )
     if world == 1:
@@ -135,6 +135,6 @@ def leave() -> None:
 
     if dist.is_available() and dist.is_initialized():
         # Gloo's threads need the interpreter's lock to release the last exchange's tensors. Destroying the group joins
-        # them with that lock held: seen to hang forever (torch 2.13).
+        # them with that lock held, which can hang forever (seen with torch 2.13).
         time.sleep(LINGER)
         dist.destroy_process_group()

@@ -1,7 +1,7 @@
 """What may change when a run is resumed: some settings, and the user's code.
 
 Settings: the run's length, and what affects only memory, speed and files. RUN/changes.jsonl records what changed and
-when; recipe.yaml has the settings of the steps to come.
+when; recipe.yaml has the settings for the remaining steps.
 
 Code: rewards, environments, templates, and what they import locally, copied to RUN/code (docs/formats.md). A resumed
 run uses the original files, or the copies if those are gone; changed files are reported and copied again.
@@ -27,7 +27,7 @@ CHANGEABLE = (
     "run.keep_checkpoints", "run.keep_optimizer", "run.report_to", "run.commit", "limits", "sandbox.workers",
     "launch", "verifier",
 )  # fmt: skip
-"""Keys that may change, and sections all of whose keys may."""
+"""Keys that may change, and sections in which every key may."""
 Changes = dict[str, tuple[Any, Any]]
 """{key: (old value, new value)}."""
 
@@ -53,7 +53,7 @@ def changed_recipe(folder: Path, words: Sequence[str], done: int) -> tuple[Recip
 def note_changes(
     folder: Path, recipe: Recipe, changes: Changes, done: int, say: Callable[[str], None]
 ) -> None:
-    """Records and reports changes after `done` steps; of a longer run, renames the old final evaluation."""
+    """Records and reports changes after `done` steps; if the run gets longer, renames the old final evaluation."""
     line = {"after_step": done, "changes": {key: list(values) for key, values in changes.items()}}
     files.append_line(folder / CHANGES, files.json_line(line))
     place = load_recipe([folder / RECIPE]).run.dir
@@ -71,7 +71,7 @@ def note_changes(
 
 
 def _differences(place: str, old: Any, new: Any) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """(key, (old, new)) for each difference of two dumped recipes; a section whose type changed counts as one key."""
+    """(key, (old, new)) for each difference between two dumped recipes; a section of another type counts as one key."""
     same_kind = isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys()
     if not same_kind:
         if old != new:

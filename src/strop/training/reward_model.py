@@ -39,7 +39,7 @@ def train_reward(
     show: Show,
     status: Callable[[str, int, int], None] = lambda text, done, total: None,
 ) -> dict[str, Any]:
-    """Trains on the training side; returns and saves the report card of the held-out side. Raises UserError."""
+    """Trains on the training side; saves and returns the report card of the held-out side. Raises UserError."""
     sides = {
         side: [one for one in on_side(compared, side) if one.pair_count] for side in ("train", "held-out")
     }
@@ -81,7 +81,7 @@ def train_reward(
 
 
 def _drawn(one: ComparedAnswers, judge: RewardModel, config: RewardModelConfig, seed: int) -> Compared:
-    """At most `config.each` answers of each kind of a task."""
+    """At most `config.each` passed and failed answers of a task."""
     draw = rng(seed, "preferences", one.task_id)
 
     def rows(answers: Sequence[ComparedAnswer]) -> list[Row]:

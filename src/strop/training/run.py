@@ -45,19 +45,19 @@ from strop_verify.core.progress import PROGRESS
 
 Say = Callable[[str], None]
 Named = dict[str, Evaluation]
-"""{task set: its evaluation}; "" is the held-out tasks."""
+"""{task set: its evaluation}; "" stands for the held-out tasks."""
 Show = Callable[[dict[str, Any]], None]
 FINAL = "final"
-"""Folder of a run with the trained model, as transformers loads it."""
+"""Folder in a run with the trained model, as transformers loads it."""
 MOST_SAID = 5
-"""How many of the tasks that a step sets aside are named on the screen."""
+"""Maximum number of tasks set aside in a step that are named on the screen."""
 
 
 def train(
     recipe: Recipe, *, given: Overrides = NOTHING, say: Say, show: Show,
     status: Status = lambda text, done, total: None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Trains a new run; returns its summary. `say` gets lines that stay on the screen, `status` what is happening now,
+    """Trains a new run; returns its summary. `say` gets lines that stay on the screen, `status` the current activity,
     `show` each step's metrics.
 
     Raises UserError before anything is written if the recipe cannot run, RunStopped if the run's `stop` file ended it.
@@ -90,9 +90,9 @@ def resume(
     folder: Path, changes: Sequence[str] = (), *, given: Overrides = NOTHING, say: Say, show: Show,
     status: Status = lambda text, done, total: None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Continues a run from its newest complete checkpoint, or from the start; `changes` are KEY=VALUE words. A finished
-    run that gets no more steps returns its summary. Raises UserError if `given` is not what the run started with, or a
-    setting cannot change.
+    """Continues a run from its newest complete checkpoint, or from the start; `changes` are KEY=VALUE words. For a
+    finished run without further steps, returns its summary. Raises UserError if `given` is not what the run started
+    with, or if a setting cannot change.
     """
     ranks = join()
     with ExitStack() as stack:
@@ -143,7 +143,7 @@ def _go(
 
 @contextmanager
 def _on_signal(request: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Makes SIGUSR2 call `request`; does nothing outside the main thread, which alone may handle signals."""
+    """Makes SIGUSR2 call `request`; does nothing outside the main thread, since only that may handle signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -205,7 +205,7 @@ class _Job:
         return self._summarise(before, warm, after, trained_controls(*against, after))
 
     def request_checkpoint(self) -> None:
-        """Has the loop save a checkpoint after the current step; does nothing outside training."""
+        """Makes the loop save a checkpoint after the current step; does nothing outside training."""
         if self._loop is not None:
             self._loop.request_checkpoint()
 
@@ -220,7 +220,7 @@ class _Job:
 
     @PROGRESS.at("the warm start", busy=True)
     def _warm_up(self) -> None:
-        """The supervised warm start, identical in every process, so that no weights are sent."""
+        """The supervised warm start, identical in every process, so that no weights need to be sent."""
         parts, started = self._parts, time.perf_counter()
         examples = examples_of(parts.sets, parts.tokenizer)
         updates = step_count(self._recipe.sft, len(examples))
@@ -262,7 +262,7 @@ class _Job:
             if lost := self._run.lost_metrics(loop.begins_after):
                 self._say(f"metrics.jsonl lacks the finished steps {lost}: curves leave them out")
         for line in self._run.iter_metrics():
-            self._watch.see(line)  # its alarms were printed then
+            self._watch.see(line)  # its alarms have already been printed
         if not loop.has_optimiser:
             self._say(f"{checkpoint} has no optimiser state (run.keep_optimizer=false): AdamW starts afresh")
         self._set_aside = loop.feed.set_aside
@@ -278,7 +278,7 @@ class _Job:
         release_memory()
 
     def _last_finite(self) -> str:
-        """Makes the newest checkpoint, which is finite, the run's model; returns what to tell the user."""
+        """Makes the newest checkpoint, whose weights are finite, the run's model; returns what to tell the user."""
         newest = self._parts.ranks.from_main(lambda: checkpoints.latest(self._run.checkpoints))
         if newest is None:
             return "there is no checkpoint yet"
@@ -353,7 +353,7 @@ class _Job:
             self._say(f"alarm {alarm.when}: {alarm.name}: {alarm.text}")
 
     def _audit(self) -> dict[str, Any]:
-        """How many of the trained model's answers bypass their task, for tasks that can be inspected."""
+        """Counts the trained model's answers that bypass their task, for tasks that can be inspected."""
         if not self._parts.held_out:
             return {}
         sets = each(self._recipe).values()

@@ -29,7 +29,7 @@ from strop_verify.verification import open_configured
 
 @dataclass(frozen=True)
 class RunParts:
-    """What a run works with, shared by loop, feed and evaluations."""
+    """The parts of a run that loop, feed and evaluations share."""
 
     backend: TrainingBackend
     policy: Trainable
@@ -40,7 +40,7 @@ class RunParts:
     given: Overrides
 
     def publish(self, version: int) -> None:
-        """Gives the policy the model's weights as version `version`. Collective."""
+        """Gives the policy the model's current weights as version `version`. Collective."""
         with PROGRESS.at("giving the policy its weights", busy=True):
             weights = self.backend.named_weights()
             self.policy.update(version, weights)
@@ -48,7 +48,7 @@ class RunParts:
                 deque(weights, maxlen=0)
 
     def rest(self) -> None:
-        """Has a policy that sleeps (`policy.sleep`) free its share of the GPU until `publish`."""
+        """Makes a policy that can sleep (`policy.sleep`) free its share of the GPU until `publish`."""
         if isinstance(self.policy, Sleeper):
             self.policy.sleep()
 
@@ -83,7 +83,7 @@ def set_up(
     recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], None], given: Overrides = NOTHING,
     warm: Path | None = None,
 ) -> RunParts:  # fmt: skip
-    """Loads everything, the model last, from `warm` or as the recipe says; `stack` closes it. Raises UserError."""
+    """Loads everything; the model last, from `warm` or as the recipe says. `stack` closes it. Raises UserError."""
     set_seed(recipe.seed % 2**32)
     sets = given.sets(recipe, say)
     rubric = given.rubric or rubric_of(sets)

@@ -2,10 +2,10 @@
 
     fsdp2   FSDP2 (torch's fully_shard, arXiv 2304.11277): shards everything, gathers one layer at a time
     zero2   DeepSpeed ZeRO-2 (arXiv 1910.02054): full weights, sharded gradients and optimiser
-    zero3   DeepSpeed ZeRO-3: shards everything, as fsdp2
+    zero3   DeepSpeed ZeRO-3: shards everything, like fsdp2
 
 accelerate's plugins of these names are not used: on a CPU, its FSDP2 silently falls back to DDP, and its DeepSpeed
-steps inside the backward pass, so an update that is not finite can no longer be skipped.
+plugin steps within the backward pass, so that an update that is not finite can no longer be skipped.
 """
 
 import warnings
@@ -33,9 +33,9 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.optional_packages import require
 
 NOISE = (r"FSDP2-wrapped module .* returned a view tensor", r"`torch\.distributed\..*` is deprecated")
-"""Warnings to hide: about in-place changes of a model's output (there are none), and about the libraries' own calls."""
+"""Warnings to hide: about in-place changes to a model's output (there are none), and about the libraries' own calls."""
 MOMENTS = ("exp_avg", "exp_avg_sq")
-"""torch's names of Adam's moments."""
+"""torch's names for Adam's moments."""
 
 
 class FullyShardedBackend(TrainingBackend):
@@ -53,7 +53,7 @@ class FullyShardedBackend(TrainingBackend):
 
     @contextmanager
     def plain(self) -> Iterator[Any]:
-        """See `TrainingBackend`. A second model over the same shards."""
+        """Yields a second model over the same shards; see `TrainingBackend`."""
         model = deepcopy(self.model, {id(weight): weight for weight in self.model.parameters()})
         self._shard(model, MixedPrecisionPolicy())
         yield model
@@ -61,7 +61,7 @@ class FullyShardedBackend(TrainingBackend):
 
     def _wrap(self) -> None:
         self.device = _own_device()
-        if self._recipe.model.lora.rank:  # each process drew its own
+        if self._recipe.model.lora.rank:  # each process has drawn its own initial adapters
             for weight in filter(lambda weight: weight.requires_grad, self._bare.parameters()):
                 torch.distributed.broadcast(weight.data, 0)
         precision = MixedPrecisionPolicy()
@@ -77,7 +77,7 @@ class FullyShardedBackend(TrainingBackend):
 
     @contextmanager
     def reference(self) -> Iterator[Any]:
-        """See `TrainingBackend`."""
+        """The model that training started from, sharded; see `TrainingBackend`."""
         with super().reference() as model:
             if model is self._bare:  # PEFT freezes disabled adapters, which FSDP2 must not see
                 for weight in self._trained:
@@ -85,12 +85,12 @@ class FullyShardedBackend(TrainingBackend):
             yield model
 
     def named_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """See `TrainingBackend`."""
+        """Gathers one weight at a time; see `TrainingBackend`."""
         self._part()
         return named_weights(self.model)
 
     def micro_batch(self, last: bool) -> AbstractContextManager[Any]:
-        """See `TrainingBackend`. Gradients are exchanged every time; accumulated ones would not be sharded."""
+        """See `TrainingBackend`. Gradients are exchanged each time, since accumulated ones would not be sharded."""
         return nullcontext()
 
     def _part(self) -> None:
@@ -102,7 +102,7 @@ class FullyShardedBackend(TrainingBackend):
         return [weight.to_local() for weight in self._trained]
 
     def save(self, folder: Path) -> None:
-        """See `TrainingBackend`. Each process writes its shards."""
+        """Each process writes its shards; see `TrainingBackend`."""
         if self.ranks.main and self._bare is self.model:
             self.model.config.save_pretrained(folder)
             self.model.generation_config.save_pretrained(folder)
@@ -113,7 +113,7 @@ class FullyShardedBackend(TrainingBackend):
         shards.write(self._moments(), folder / OPTIMISER_SHARDS)
 
     def load_checkpoint(self, folder: Path) -> bool:
-        """See `TrainingBackend`."""
+        """Each process reads its shards of a sharded checkpoint; see `TrainingBackend`."""
         if not (folder / SHARDS).is_dir():
             return super().load_checkpoint(folder)
         shards.read_into(self._saved(), folder / SHARDS)
@@ -165,13 +165,13 @@ class FullyShardedBackend(TrainingBackend):
         super()._take_optimiser(state | {"state": parts})
 
     def _own(self, full: torch.Tensor) -> DTensor:
-        """This process's shard, on its device, of a tensor that all have."""
+        """This process's shard, on its device, of a tensor that all processes have."""
         mesh = self._trained[0].device_mesh
         return distribute_tensor(full.to(self.device), mesh, [Shard(0)], src_data_rank=None)
 
 
 class Zero2Backend(TrainingBackend):
-    """DeepSpeed ZeRO-2. A model kept in bfloat16 has float32 weights in the optimiser beside it."""
+    """DeepSpeed ZeRO-2. For a model kept in bfloat16, the optimiser also holds float32 weights."""
 
     stage = 2
 
@@ -202,12 +202,12 @@ class Zero2Backend(TrainingBackend):
         }
 
     def micro_batch(self, last: bool) -> AbstractContextManager[Any]:
-        """See `TrainingBackend`."""
+        """Tells DeepSpeed which micro-batch is the last; see `TrainingBackend`."""
         self.wrapped.set_gradient_accumulation_boundary(last)
         return nullcontext()
 
     def backward(self, loss: torch.Tensor) -> None:
-        """See `TrainingBackend`."""
+        """Runs DeepSpeed's backward pass; see `TrainingBackend`."""
         self.wrapped.backward(loss * self.ranks.world)  # gradients are averaged
 
     def step(self, learning_rate: float | None, max_grad_norm: float) -> float:
@@ -279,7 +279,7 @@ class Zero2Backend(TrainingBackend):
                 self._set_moment(self._trained[index], values[name].to(self.device), name)
 
     def _parts(self) -> list[torch.Tensor]:
-        """The tensors that this process's optimiser steps: its shard of all trained weights, end to end."""
+        """The tensors that this process's optimiser updates: its shard of all trained weights, end to end."""
         return list(self._optimiser.single_partition_of_fp32_groups)
 
     def _link(self) -> None:
@@ -316,17 +316,17 @@ class Zero3Backend(Zero2Backend):
 
     @contextmanager
     def reference(self) -> Iterator[Any]:
-        """See `TrainingBackend`."""
+        """The model that training started from, in DeepSpeed's wrapper; see `TrainingBackend`."""
         with super().reference() as model:
             yield self._reference if model is self.start else self.wrapped
 
     def named_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """See `TrainingBackend`."""
+        """Gathers one weight at a time and yields copies; see `TrainingBackend`."""
         for name, weight in named_weights(self.model, self._together):
             yield name, weight.clone()  # the weight itself is resharded
 
     def close(self) -> None:
-        """See `TrainingBackend`."""
+        """Also frees the reference model; see `TrainingBackend`."""
         super().close()
         self._reference = None
 

@@ -1,4 +1,4 @@
-"""Models in shards, as in FSDP2: every process holds one run of rows of each weight, as a DTensor.
+"""Sharded models, as in FSDP2: every process holds a contiguous part of the rows of each weight, as a DTensor.
 
 A process reads only its own shards of a model's files. In a checkpoint, the weights and the optimiser's state are two
 folders of torch.distributed.checkpoint: each process writes its shards, and any number of processes can read them.
@@ -32,14 +32,14 @@ ADAPTERS = "adapter_model.safetensors"
 
 
 class ShardReader:
-    """Reads models like transformers' classes, but in shards."""
+    """Reads models like transformers' classes do, but in shards."""
 
     @classmethod
     def from_pretrained(cls, path: str, *, revision: str | None, **options: Any) -> Any:
         """A causal language model with its weights on this process's device. Collective. Raises UserError.
 
-        transformers reads shards only into a model that it has wrapped for its own FSDP2. They are moved to a plain
-        one, which can still take adapters.
+        transformers reads shards only into a model that it has wrapped for its own FSDP2. They are then moved to a
+        plain model, which can still take adapters.
         """
         if Path(path, "adapter_config.json").is_file():
             fault = "holds adapters, which launch.engine=fsdp2 cannot start from"
@@ -66,7 +66,7 @@ class ShardReader:
 
 
 def shard(model: Any, layers: Sequence[Any], precision: MixedPrecisionPolicy) -> None:
-    """Hands a model that was read in shards to FSDP2: it is wrapped while empty, then gets its shards back."""
+    """Wraps a model that was read in shards for FSDP2: it is emptied, wrapped, and given its shards back."""
     every = model.named_parameters(remove_duplicate=False)
     held = {name: weight for name, weight in every if isinstance(weight, DTensor)}
     empty: dict[Any, Parameter] = {}  # tied ones once
@@ -94,7 +94,7 @@ def _check(model: Any, name: str, world: int) -> None:
         if not isinstance(step, MergeModulelist) and not (isinstance(step, Concatenate) and step.dim):
             done = f"transformers rearranges its weights while it reads them ({type(step).__name__})"
             remedy = "use launch.engine=zero3, in which each process reads the whole model"
-            raise UserError(f"model.name={name}: {done}, which is not possible in shards; {remedy}")
+            raise UserError(f"model.name={name}: {done}, which is impossible with shards; {remedy}")
     experts = min((len(weight) for weight in model.parameters() if weight.dim() == 3), default=0)
     if steps and -(-experts // world) * (world - 1) >= experts:
         raise UserError(
@@ -103,7 +103,7 @@ def _check(model: Any, name: str, world: int) -> None:
 
 
 def write(tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
-    """Writes tensors in shards, each process its own, and syncs them to disk. Collective; raises the error of any
+    """Writes sharded tensors, each process its own part, and syncs them to disk. Collective; raises an error of any
     process."""
     try:
         dcp.save(dict(tensors), checkpoint_id=folder)
@@ -126,7 +126,7 @@ def shapes_in(folder: Path) -> dict[str, TensorStorageMetadata]:
 
 
 def read_whole(folder: Path) -> dict[str, torch.Tensor]:
-    """All tensors in files of `write`, whole, in the memory of this process."""
+    """All full tensors in files of `write`, in the memory of this process."""
     found = {
         name: torch.empty(one.size, dtype=one.properties.dtype) for name, one in shapes_in(folder).items()
     }
@@ -137,7 +137,7 @@ def read_whole(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def write_model(checkpoint: Path, target: Path) -> None:
-    """Writes a checkpoint in shards in the form that transformers or PEFT loads, with its tokenizer."""
+    """Writes a sharded checkpoint in the form that transformers or PEFT loads, with its tokenizer."""
     weights = read_whole(checkpoint / SHARDS)
     files = [path for path in checkpoint.iterdir() if path.suffix in (".json", ".jinja", ".model", ".txt")]
     for file in files:

@@ -1,4 +1,4 @@
-"""Simulated users for `strop online`: they decide by a rule and write the event log that editors would write."""
+"""Simulated users for `strop online`, who decide by a rule and write the event log that editors would write."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ from strop_verify.core.rollout import Rollout
 from strop_verify.core.task import Task
 
 _RULES = {"nearer": "accepted", "kept": "kept", "exact": "exact"}
-"""{user: number of the verdict that decides}."""
+"""{user: the number in the verdict that decides}."""
 _READING = 2.0
 """Seconds until a user decides."""
 

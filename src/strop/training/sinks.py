@@ -1,6 +1,6 @@
 """Where a run's data goes besides its folder: the log of users' functions, experiment trackers, commits.
 
-None of them can delay or fail training; each reports a problem once, in one line. Trackers (`run.report_to`) get the
+None of them can delay training or make it fail; each reports a problem once. Trackers (`run.report_to`) get the
 run's numbers under the names of docs/report.md: train/..., time/... (seconds of a step), evaluation/...
 
 A resumed run starts a new run in the tracker and sends it everything that the run folder holds up to that point;
@@ -42,7 +42,7 @@ def open_sinks(
 ) -> "Iterator[Sinks]":
     """The sinks of a run, open while it trains.
 
-    step     after which the run continues; trackers get nothing of later steps
+    step     the step after which the run continues; trackers get nothing from later steps
     writing  False in all ranks but 0
     """
     sinks, commit = Sinks(), recipe.run.commit
@@ -60,14 +60,14 @@ def open_sinks(
 
 @dataclass
 class Sinks:
-    """The sinks that a run uses, None for the others."""
+    """The sinks that a run uses; None for the others."""
 
     calls: CallLog | None = None
     trackers: "Trackers | None" = None
     commits: DataCommits | None = None
 
     def playing(self, step: int) -> None:
-        """Called before the answers of a step (from 1) are sampled and scored."""
+        """Called before the answers of a step (counted from 1) are sampled and scored."""
         if self.calls is not None:
             self.calls.step = step
 
@@ -95,7 +95,7 @@ def check_trackers(names: Sequence[str]) -> None:
             remedy = f"install it with: pip install {name}, or leave it out"
             raise UserError(f"run.report_to: {name} is not installed; {remedy}")
     if "wandb" in names:
-        os.environ.setdefault("WANDB_SILENT", "true")  # or it would write over the live view
+        os.environ.setdefault("WANDB_SILENT", "true")  # otherwise it would write over the live view
         import wandb
 
         online = wandb.setup().settings.mode in ("online", "shared")

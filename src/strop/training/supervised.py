@@ -1,4 +1,4 @@
-"""Supervised training: a plain torch loop for the warm start and for reward models; and the warm start itself:
+"""Supervised training: a plain torch loop for the warm start and for reward models; and the warm start itself, which is
 next-token cross entropy on the answers of reference solutions or demonstrations.
 """
 
@@ -40,9 +40,9 @@ from strop_verify.core.rollout import Sample, TurnTokens, end_to_end
 from strop_verify.core.task import Task
 
 RELEASE_EVERY = 8
-"""Updates between two returns of freed memory to the kernel; each costs about a second of page faults."""
+"""Number of updates between returns of freed memory to the kernel; each costs about a second of page faults."""
 Example = list[TurnTokens]
-"""Turns; only their answers' tokens carry loss."""
+"""Turns; only their answers' tokens are in the loss."""
 Show = Callable[[dict[str, Any]], Any]
 T = TypeVar("T")
 
@@ -110,14 +110,12 @@ def fit_examples(
 
 
 def overshoot(losses: Sequence[float]) -> str:
-    """A line about a loss that rose by its first value or by one nat, and by more than its noise; "" if it did not."""
+    """A warning if the loss rose by its first value or by one nat, and by more than its noise; else ""."""
     worst = max(losses)
     if worst - losses[0] < max(0.2, min(losses[0], 1.0)):
         return ""
     at = f"update {losses.index(worst) + 1}"
-    return (
-        f"its loss rose from {losses[0]:.3f} to {worst:.3f} ({at}): lower sft.learning_rate, tenfold at first"
-    )
+    return f"its loss rose from {losses[0]:.3f} to {worst:.3f} ({at}): lower sft.learning_rate, first by a factor of 10"
 
 
 def sft(recipe: Recipe, sets: Sequence[TaskSet], *, say: Callable[[str], None], show: Show) -> Path:
@@ -145,7 +143,7 @@ def sft(recipe: Recipe, sets: Sequence[TaskSet], *, say: Callable[[str], None], 
 
 
 def as_example(task: Task, recipe: Recipe, tokenizer: HubTokenizer) -> Example | None:
-    """The prompt as the policy will see it, with the reference as the answer; None without a reference."""
+    """The prompt that the policy will see, with the reference as the answer; None without a reference."""
     config = recipe.task_set
     prompt = render(task, config.style, config.template, config.answer)
     text = solution(task, prompt, config.answer)
@@ -167,7 +165,7 @@ def examples_of(sets: Sequence[TaskSet], tokenizer: HubTokenizer) -> list[Exampl
         held_out = {task.id for one in sets for task in one.held_out}
         shown = [demo for demo in read_demos(Path(demos)) if demo.task_id not in held_out]
         if not shown:
-            raise UserError(f"sft.demos={demos!r} shows held-out tasks only; make new demonstrations")
+            raise UserError(f"sft.demos={demos!r} has only held-out tasks; make new demonstrations")
         return [demo_turns(demo, tokenizer) for demo in shown]
     examples = [
         example
@@ -177,7 +175,7 @@ def examples_of(sets: Sequence[TaskSet], tokenizer: HubTokenizer) -> list[Exampl
     ]
     if not examples:
         fault = "none of the tasks has a reference solution to learn from"
-        raise UserError(f"sft: {fault}; set sft.source to tasks that do")
+        raise UserError(f"sft: {fault}; set sft.source to tasks that have one")
     return examples
 
 

@@ -5,13 +5,13 @@ A teacher computes its log-probabilities T of what the policy sampled. The advan
     weight * (T - mu),    mu: the log-probability with which it was sampled
 
 whose expected gradient is that of the reverse KL of the policy to the teacher at that token (GKD, arXiv 2306.13649; as
-an advantage: Thinking Machines' On-Policy Distillation, October 2025). No gradient flows through it: that of the
+an advantage: Thinking Machines' On-Policy Distillation, October 2025). No gradient flows through this term: that of the
 estimate log pi - T itself is 0 in expectation.
 
-The teacher is another model of the same tokenizer, in this process or on a server, or the policy itself, as it is now
-or as an average of its weights over the steps. The policy as its own teacher sees more than it did when it sampled: the
-reference solution (OPSD, arXiv 2601.18734) or why this answer failed (SDPO, arXiv 2601.20802). With `on: failed` failed
-answers are the teacher's and the others the reward's (SRPO, arXiv 2604.02288, section 3).
+The teacher is another model with the same tokenizer, in this process or on a server, or the policy itself, with its
+current weights or their average over the steps. As its own teacher the policy sees more than when it sampled: the
+reference solution (OPSD, arXiv 2601.18734) or why this answer failed (SDPO, arXiv 2601.20802). With `on: failed` the
+teacher judges failed answers and the reward all others (SRPO, arXiv 2604.02288, section 3).
 """
 
 from collections.abc import Sequence
@@ -43,16 +43,16 @@ from strop_verify.core.rollout import Rollout, Sample
 from strop_verify.core.task import Task
 
 MOST_FEEDBACK = 2000
-"""Most characters shown to a teacher about why an answer failed."""
+"""Maximum number of characters shown to a teacher about why an answer failed."""
 PROBE = "def f(x):\n\treturn x  # \u00e9\u4e2d\U0001f600 1234567\r\n\f<|im_start|><think></s> if  a!=b:"
 """Text on which two tokenizers are compared."""
 AVERAGE = "teacher.safetensors"
-"""A checkpoint's file with a self-teacher's own weights, those that are trained."""
+"""A checkpoint's file with a self-teacher's own copies of the trained weights."""
 Drawn = tuple[Rollout, Sample]
 
 
 class Teacher:
-    """Adds a teacher's part to the advantages of samples. Collective, as the learner is."""
+    """Adds a teacher's part to the advantages of samples. Collective, like the learner."""
 
     def __init__(self, recipe: Recipe, config: TeacherConfig, parts: RunParts) -> None:
         """Loads the teacher. Raises UserError for a model that cannot teach this policy."""
@@ -68,7 +68,7 @@ class Teacher:
             model = load_model(config.name, dtype=dtype, revision=config.revision, device=device)
             self._model = model.requires_grad_(False)
         elif parts.backend.in_parts:
-            raise UserError(f"grpo.teacher: launch.engine={recipe.launch.engine} trains a model in parts, which cannot "
+            raise UserError(f"grpo.teacher: launch.engine={recipe.launch.engine} trains a sharded model, which cannot "
                             "be its own teacher; set grpo.teacher.name")  # fmt: skip
         elif not self._own:
             self._model = deepcopy(parts.backend.model)
@@ -79,7 +79,7 @@ class Teacher:
         self._gap = self._count = 0.0
 
     def taught(self, recipe: Recipe, drawn: Sequence[Drawn]) -> list[Sample]:
-        """The samples with the teacher's part in their advantages. `recipe`: of the stage that sampled them."""
+        """The samples with the teacher's part in their advantages. `recipe` is that of the stage that sampled them."""
         seen = [self._seen(rollout, sample) for rollout, sample in drawn]
         values = self._logps(recipe, [one for one in seen if one is not None])
         left, found = iter(values), list[Sample]()
@@ -93,13 +93,13 @@ class Teacher:
 
     @torch.no_grad()
     def follow(self) -> None:
-        """Moves the weights of a self-teacher towards the policy's, after a step."""
+        """Moves the weights of a self-teacher towards the policy's after a step."""
         if self.config.update_rate < 1:
             for own, policy in self._averaged().values():
                 own.lerp_(policy, self.config.update_rate)
 
     def save(self, folder: Path) -> None:
-        """Writes what a self-teacher has of its own into a checkpoint."""
+        """Writes a self-teacher's own weights into a checkpoint."""
         if self.config.update_rate < 1:
             save_file(
                 {name: own.contiguous() for name, (own, _) in self._averaged().items()}, folder / AVERAGE
@@ -107,7 +107,7 @@ class Teacher:
 
     @torch.no_grad()
     def load(self, checkpoint: Path) -> None:
-        """Reads what `save` wrote."""
+        """Reads the self-teacher's weights that `save` wrote."""
         if self.config.update_rate < 1:
             values = load_file(checkpoint / AVERAGE)
             for name, (own, _) in self._averaged().items():
@@ -148,8 +148,8 @@ class Teacher:
         prompt = self._prompt(task, more)
         if prompt == rollout.prompt_ids:
             raise UserError(
-                f"grpo.teacher.shows={self.config.shows}: the prompt of task {task.id} has no place for it, as its "
-                "template shows no statement; take another tasks.template"
+                f"grpo.teacher.shows={self.config.shows}: the prompt of task {task.id} has no place for it, since its "
+                "template shows no statement; use another tasks.template"
             )
         ids = [*prompt, *sample.ids[sample.prompt :]]
         mask = [*([0] * len(prompt)), *sample.mask[sample.prompt :]]
@@ -157,7 +157,7 @@ class Teacher:
         return Sample(ids, mask, nothing, nothing, nothing, len(prompt))
 
     def _prompt(self, task: Task, more: str) -> list[int]:
-        """The task's prompt with `more` after the statement or, if the prompt is a text, in comments before it."""
+        """The task's prompt with `more` after the statement or, for a plain-text prompt, in comments before it."""
         config = self._sets[task.id]
         told = task.model_copy(update={"statement": f"{task.statement}\n\n{more}"})
         prompt = render(told, config.style, config.template, config.answer)
@@ -170,7 +170,7 @@ class Teacher:
         return opening_ids(opening, self._parts.tokenizer)
 
     def _logps(self, recipe: Recipe, seen: Sequence[Sample]) -> list[list[float]]:
-        """Log-probabilities of each sample's tokens with loss, computed by all processes together."""
+        """Log-probabilities of each sample's tokens in the loss, computed by all processes together."""
         ranks = self._parts.ranks
         numbers = range(ranks.rank, len(seen), ranks.world)
         if self._server:
@@ -201,7 +201,7 @@ class Teacher:
 
 
 def shown(task: Task, rollout: Rollout, shows: str) -> str:
-    """What a teacher sees besides the task, "" if there is nothing to show."""
+    """What a teacher sees besides the task; "" if there is nothing to show."""
     if shows == "reference":
         code = task.reference.strip()
         return f"A correct solution:\n```{task.language}\n{code}\n```" if code else ""
@@ -210,15 +210,15 @@ def shown(task: Task, rollout: Rollout, shows: str) -> str:
 
 
 def check_teacher(recipe: Recipe, policy: Any) -> None:
-    """Raises UserError for a teacher with another tokenizer, and one that cannot be shown what it should see. `policy`
-    is the policy's tokenizer.
+    """Raises UserError for a teacher with another tokenizer, or one that cannot be shown what it should see.
+    `policy` is the policy's tokenizer.
     """
     config = recipe.grpo.teacher
     if config is None:
         return
     if config.shows != "nothing" and has_turns(recipe):
         raise UserError(
-            f"grpo.teacher.shows={config.shows}: plays of several turns cannot be shown again; take tasks.environment "
+            f"grpo.teacher.shows={config.shows}: plays of several turns cannot be shown again; use tasks.environment "
             "single-turn, or shows=nothing"
         )
     key, place = ("tokenizer", config.tokenizer) if config.tokenizer else ("name", config.name)
@@ -229,8 +229,8 @@ def check_teacher(recipe: Recipe, policy: Any) -> None:
 
 
 def tokenizer_fault(name: str, revision: str | None, policy: Any, key: str = "name") -> str:
-    """How a teacher's tokenizer differs from the policy's, "" if it does not. `key` of grpo.teacher names it. Raises
-    UserError without one.
+    """How a teacher's tokenizer differs from the policy's; "" if it does not. `key` of grpo.teacher names it. Raises
+    UserError if there is none.
     """
     try:
         own = load_tokenizer(name, revision)
@@ -241,7 +241,7 @@ def tokenizer_fault(name: str, revision: str | None, policy: Any, key: str = "na
         word = min(
             (word for word in theirs.keys() | ours.keys() if theirs.get(word) != ours.get(word)), key=str
         )
-        return f"token {word!r} has the id {theirs.get(word)}, and {ours.get(word)} in the policy's"
+        return f"token {word!r} has the id {theirs.get(word)}, but {ours.get(word)} in the policy's"
     if own(PROBE)["input_ids"] != policy(PROBE)["input_ids"]:
-        return "it divides text into other tokens"
+        return "it splits text into other tokens"
     return ""

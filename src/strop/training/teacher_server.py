@@ -1,7 +1,7 @@
 """A teacher on a server: log-probabilities of prompts over HTTP, as vLLM's /v1/completions gives them.
 
 A request sends token ids and asks for one token and `prompt_logprobs`: an entry per id of the prompt, the first null,
-each a mapping of ids to {"logprob": ...} that always holds the prompt's own id (vLLM's documentation). They are of
+each a mapping of ids to {"logprob": ...} that always contains the prompt's own id (vLLM's documentation). They are for
 temperature 1. A value that is missing or not finite is an error, never 0.
 """
 
@@ -22,7 +22,7 @@ _NAMES = {
 
 
 class TeacherServer:
-    """Gives log-probabilities of samples; several requests at a time."""
+    """Gets log-probabilities of samples from a server, with several requests at a time."""
 
     def __init__(self, config: TeacherConfig) -> None:
         """Connects at the first request. Raises UserError for an invalid address."""
@@ -40,11 +40,11 @@ class TeacherServer:
                 raise UserError(f"{self._named}: it tokenizes a probe differently at token "
                                 f"{place}, id {one}; a teacher needs the policy's own tokenizer")  # fmt: skip
         if len(of_text) != len(ids) or len(found) != len(ids) - 1:
-            raise UserError(f"{self._named}: it divides a probe into {len(of_text)} tokens, the policy's tokenizer "
+            raise UserError(f"{self._named}: it splits a probe into {len(of_text)} tokens, the policy's tokenizer "
                             f"into {len(ids)}; a teacher needs the policy's own tokenizer")  # fmt: skip
 
     def logps(self, samples: Sequence[Sample]) -> list[list[float]]:
-        """Log-probabilities of each sample's tokens with loss. Raises StropError, or UserError if it is no teacher."""
+        """Log-probabilities of each sample's tokens in the loss. Raises StropError, UserError for invalid replies."""
         found = []
         for sample, entries in zip(samples, self._ask([list(one.ids) for one in samples]), strict=True):
             first = next(place for place, keep in enumerate(sample.mask) if keep)
@@ -83,7 +83,7 @@ class TeacherServer:
                 answer = await caller.ask(prompt=prompt, max_tokens=1, temperature=1.0, extra_body=more)
             entries = getattr(answer.choices[0], "prompt_logprobs", None)
             if not isinstance(entries, list):
-                raise UserError(f"{self._named}: it gives no prompt_logprobs, as vLLM's /v1/completions does")
+                raise UserError(f"{self._named}: it gives no prompt_logprobs, unlike vLLM's /v1/completions")
             return entries
 
         try:

@@ -3,12 +3,12 @@
 A thread in every process writes its progress to RUN/launch/ranks/N.json and reads that of the others. A process whose
 work has not advanced (`core.progress`) for `launch.stall_minutes` is late, unless it waits for others; if all wait for
 each other, all are late. A stage that waits for something with a longer deadline in the recipe, such as a server's
-answer, may take that long. Time in which the watching process itself did not run is not counted, so a whole run may be
-stopped and continued.
+answer, may take that long. Time in which the watching process itself did not run is not counted, so an entire run may
+be stopped and continued.
 
-Each process that still responds writes its Python stacks to RUN/launch/ranks/N.stacks. The first of them reports who is
-late on stderr, and the stacks in RUN/launch/late.txt and error.txt. Then all exit with code STALLED, upon which a SLURM
-job tries again; the launcher ends those that do not respond.
+Each process that still responds writes its Python stacks to RUN/launch/ranks/N.stacks. The first of them reports on
+stderr who is late, and writes the stacks to RUN/launch/late.txt and error.txt. Then all exit with code STALLED, upon
+which a SLURM job tries again; the launcher ends those that do not respond.
 """
 
 import faulthandler
@@ -30,14 +30,14 @@ from strop.training.ranks import Ranks
 from strop_verify.core.progress import PROGRESS
 
 STALLED = 75
-"""Exit code of a run that was ended for lack of progress: EX_TEMPFAIL of sysexits.h, try again."""
+"""Exit code of a run that was ended for lack of progress: EX_TEMPFAIL in sysexits.h, which means try again."""
 LATE = Path(LAUNCH, "late.txt")
-"""File of a run that says who was late since the last launch."""
+"""File in a run that says which processes were late since the last launch."""
 RANKS = Path(LAUNCH, "ranks")
 _LOOKS = 20
 """Number of looks in the time after which a process is late."""
 _LONGEST = 15.0
-"""Most seconds between two looks."""
+"""Maximum seconds between two looks."""
 _BUSY = 0.2
 """Share of one core, between two looks, that counts as progress in a busy stage."""
 _BYTES = 1 << 20
@@ -72,7 +72,7 @@ class _Seen:
 
 @contextmanager
 def watched(recipe: Recipe, ranks: Ranks) -> Iterator[None]:
-    """Has this process watch itself and its peers, if a launcher started it."""
+    """Makes this process watch itself and its peers, if a launcher started it."""
     if ranks.world == 1 and "RANK" not in os.environ:
         yield
         return
@@ -85,7 +85,7 @@ def watched(recipe: Recipe, ranks: Ranks) -> Iterator[None]:
 
 
 class RankWatch(threading.Thread):
-    """The thread with which one process watches all."""
+    """The thread with which one process watches itself and all others."""
 
     def __init__(self, run: Path, ranks: Ranks, seconds: float) -> None:
         super().__init__(name="watch", daemon=True)
@@ -112,7 +112,7 @@ class RankWatch(threading.Thread):
         self._write(replace(self._own, doing="done", most=math.inf))
 
     def run(self) -> None:
-        """See the module's docstring."""
+        """Looks at all processes at intervals and ends the run if one is late."""
         before = time.monotonic()
         while not self._over.wait(self._between):
             self._leave_stacks_if_stuck()
@@ -124,7 +124,7 @@ class RankWatch(threading.Thread):
                 self._end(late)
 
     def _leave_stacks_if_stuck(self) -> None:
-        """Writes the stacks unless called again in time, even if a thread never releases the interpreter's lock."""
+        """Writes the stacks unless called again in time, even if some thread never releases the interpreter's lock."""
         faulthandler.dump_traceback_later(self._seconds / 2, file=self._written)
 
     def _file(self, rank: int, kind: str) -> Path:
@@ -149,7 +149,7 @@ class RankWatch(threading.Thread):
             part.replace(self._file(self._rank, "json"))
 
     def _look(self, passed: float) -> None:
-        """Updates what is known of each process."""
+        """Updates what is known about each process."""
         for rank, seen in enumerate(self._seen):
             report = seen.report
             if rank == self._rank:
@@ -176,7 +176,7 @@ class RankWatch(threading.Thread):
         return self._seen[rank].mute > self._seconds / 2
 
     def _end(self, late: Sequence[int]) -> None:
-        """Writes this process's stacks, has the first responding process report who is late, and exits."""
+        """Writes this process's stacks, lets the first responding process report who is late, and exits."""
         faulthandler.cancel_dump_traceback_later()
         self._written.truncate(0)
         faulthandler.dump_traceback(file=self._written, all_threads=True)
@@ -204,7 +204,7 @@ class RankWatch(threading.Thread):
         """Reports who is late, and writes that with all stacks to the run folder."""
         said = "; ".join(map(self._described, late))
         limit = f"launch.stall_minutes={self._seconds / 60:g}"
-        cause = f"the run stands still ({limit}): {said}; resume with: strop train --resume {self._run}"
+        cause = f"the run has stalled ({limit}): {said}; resume with: strop train --resume {self._run}"
         stacks = "".join(
             f"\nprocess {rank} of {self._world}, {self._seen[rank].report.doing}:\n{text or 'no stacks'}\n"
             for rank in range(self._world)
@@ -224,7 +224,7 @@ class RankWatch(threading.Thread):
         seen = self._seen[rank]
         report = seen.report
         if not report.pid:
-            return f"process {rank} of {self._world} never came"
+            return f"process {rank} of {self._world} never reported"
         who = f"process {rank} of {self._world} (pid {report.pid} on {report.host})"
         text = f"{who} has been silent for {seen.silent:.0f} s in: {report.doing}"
         if not self._mute(rank):
@@ -235,7 +235,7 @@ class RankWatch(threading.Thread):
 
 
 def longest_wait(recipe: Recipe) -> float:
-    """Longest seconds that the recipe lets a play wait: for a server's answer, or for a verdict and its retry."""
+    """Maximum seconds that the recipe lets a play wait: for a server's answer, or for a verdict and its retry."""
     asked = sum(float(getattr(recipe.policy, name, 0.0)) for name in ("timeout_seconds", "retry_seconds"))
     return max(2 * recipe.sandbox.wall_seconds, asked)
 

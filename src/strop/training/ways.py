@@ -1,4 +1,4 @@
-"""The ways of the update: log-probabilities of given tokens with gradients; the first two compute shared prefixes once.
+"""The ways to compute an update's log-probabilities with gradients; the first two compute shared prefixes once.
 
     tree    all samples as one row, a tree of prefixes (`policies.attention.PrefixTree`): nothing is computed twice or
             padded. Tree attention (SpecInfer, arXiv 2305.09781, section 4.2) applied to the update.
@@ -6,7 +6,7 @@
             rows continue from it. For windows, recurrent layers and latent attention; not under gradient checkpointing,
             which keeps no cache.
     rows    rows padded on the right, where causal layers never look, so they need no mask.
-    one     one row after another, for models in which a row depends on the longest one beside it (scaled positions).
+    one     one row after another, for models in which a row depends on the longest row in its batch (scaled positions).
 
 All compute the head in chunks of tokens (`training.head`), so memory grows with the number of tokens.
 """
@@ -24,9 +24,9 @@ from strop.training.head import Head, head_selects
 from strop_verify.core.rollout import Sample
 
 MASKED = 1024
-"""Most tokens that continue from a cache: their mask grows with all tokens before; rows from the start need none."""
+"""Maximum tokens that continue from a cache: their mask grows with all tokens before; rows from the start need none."""
 ROUND = 16
-"""Rows are padded to multiples of this many tokens: fewer sizes, so that freed memory can be reused."""
+"""Rows are padded to multiples of this many tokens, so that there are fewer sizes and freed memory can be reused."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Pass:
 
 
 def by_tree(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
-    """(N, 2) log-probability and entropy of every token with loss, sample after sample."""
+    """(N, 2) log-probability and entropy of every token in the loss, sample after sample."""
     device = call.inner.device
     tree, places = prefix_tree([sample.ids[: _last(sample)] for sample in samples], device)
     wanted: dict[tuple[int, int], int] = {}  # (place of the token before, token) -> index in what is computed
@@ -91,17 +91,17 @@ def by_tree(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
 
 
 def by_rows(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
-    """As `by_tree`."""
+    """Like `by_tree`, from rows padded on the right."""
     return _rows(call, samples, 0)[0]
 
 
 def by_one(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
-    """As `by_tree`."""
+    """Like `by_tree`, one row after another."""
     return torch.cat([by_rows(call, [sample]) for sample in samples])
 
 
 def by_cache(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
-    """As `by_tree`."""
+    """Like `by_tree`, with common prefixes in the model's own cache."""
     found: dict[int, torch.Tensor] = {}
     for numbers in _bunches(samples):
         some = [samples[number] for number in numbers]
@@ -134,7 +134,7 @@ def _bunches(samples: Sequence[Sample]) -> Iterator[list[int]]:
 
 
 def _behind(call: Pass, samples: Sequence[Sample], shared: int) -> list[torch.Tensor]:
-    """What `by_tree` gives, per sample; the first `shared` tokens are computed once."""
+    """The values of `by_tree` per sample; the first `shared` tokens are computed once."""
     device, name = call.inner.device, cache_name(call.inner)
     head = samples[0].ids[:shared]
     wanted: dict[tuple[int, int], int] = {}
@@ -161,7 +161,7 @@ def _behind(call: Pass, samples: Sequence[Sample], shared: int) -> list[torch.Te
 
 
 def _rows(call: Pass, samples: Sequence[Sample], start: int, **more: Any) -> tuple[torch.Tensor, Any]:
-    """((N, 2) of the tokens with loss after the `start`-th, what the model returned), from rows padded on the right."""
+    """((N, 2) of the tokens in the loss after the `start`-th, the model's output), from rows padded on the right."""
     ends = [max(_last(sample), start + 1) for sample in samples]
     width = -(-(max(ends) - start) // ROUND) * ROUND
     ids = torch.zeros((len(samples), width), dtype=torch.long)
@@ -177,7 +177,7 @@ def _rows(call: Pass, samples: Sequence[Sample], start: int, **more: Any) -> tup
 
 
 def _last(sample: Sample) -> int:
-    """Index of the last token with loss; no token from there on is an input."""
+    """Index of the last token in the loss; no token from there on is an input."""
     return max(at for at, keep in enumerate(sample.mask) if keep)
 
 
