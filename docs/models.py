@@ -1,8 +1,8 @@
 """Writes docs/models.md: what Strop does with each causal architecture of the installed transformers.
 
 python docs/models.py [TYPE ...]; a test holds each row. Every architecture is a tiny random model with its own
-mechanisms switched on (docs/architectures.py). What Strop samples and updates is compared with the plain forward pass of
-another copy of the model, on other texts than those that Strop tries itself; gradients against those of all weights.
+mechanisms switched on (docs/architectures.py). What Strop samples and updates is compared with the plain forward pass
+of another copy of the model, on other texts than those that Strop tries itself; gradients against those of all weights.
 """
 
 import sys

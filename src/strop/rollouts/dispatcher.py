@@ -52,9 +52,7 @@ class Dispatcher:
         open_folder: OpenFolder = Folder,
         surroundings: Callable[[Task], Surroundings] = surroundings_of,
     ) -> None:
-        """`open_one` opens jails for the effect `Run`; `open_folder` opens those that last for a play, whose programs
-        see the task's `surroundings`.
-        """
+        """`open_one` opens jails for `Run`, `open_folder` those of a play, whose programs see `surroundings`."""
         self.policy, self.verifier, self.environment = policy, verifier, environment
         self.clock, self.count = Clock(), Count()
         self.moved: Callable[[Any], Callable[[Task], Environment]] = lambda here: here
@@ -337,8 +335,7 @@ class _Plays:
 
     def _ask(self, play: Play) -> None:
         """Asks for the policy's next turn if its context has room for it."""
-        request = play.request(self._params, self._context)
-        if request is None:
+        if (request := play.request(self._params, self._context)) is None:
             self._end(play, Done("", "context"))
         else:
             play.awaits, play.pending = "completion", self._policy.submit(request)
@@ -368,8 +365,8 @@ class _Plays:
         deciding = play.pending if play.awaits == "decision" else None
         for one in play.effects:
             one.future.cancel()
-        before, held = deciding or play.setup, play.setup is not None
-        self._lifecycle.close(play.environment, play.services, before, held=held)
+        held = play.setup is not None
+        self._lifecycle.close(play.environment, play.services, deciding or play.setup, held=held)
 
     def _graded(self) -> Iterator[Rollout]:
         """Yields rollouts that have a verdict, in the order in which their plays ended."""
