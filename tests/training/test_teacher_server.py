@@ -196,7 +196,7 @@ def test_a_server_that_fails_is_one_line(served: Served, changed: dict[str, str]
         (["grpo.teacher.url=http://127.0.0.1:9/v1"], "name the model as the server"),
         (["grpo.teacher.tokenizer=x", "grpo.teacher.name=y"], "names none"),
         (["grpo.teacher.name=y", "grpo.teacher.url=http://127.0.0.1:9/v1", "sampling.temperature=0.7"],
-         "of temperature 1"),
+         "have temperature 1"),
         (["grpo.teacher.name=y", "grpo.teacher.url=there", "sampling.temperature=1"], "is not an address"),
     ],
 )  # fmt: skip
