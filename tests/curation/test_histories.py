@@ -531,7 +531,7 @@ def test_why_there_is_no_environment_is_one_line(tmp_path: Path) -> None:
         repo.commit("First version of it all", dict(files))
         done = warm.strop("build", "env", repo.folder, "-o", tmp_path / "out")
         error = [line for line in done.stderr.splitlines() if "error" in line]
-        code = 1 if "no test" in why or "No module" in why else 2
+        code = 1 if "none of its tests" in why or "No module" in why else 2
         assert done.returncode == code and len(error) == 1 and why in error[0], done.stderr
     missing = warm.strop("build", "env", tmp_path / "nowhere", "-o", tmp_path / "out")
     assert missing.returncode == 2 and "nowhere" in missing.stderr

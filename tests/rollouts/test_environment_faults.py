@@ -2,6 +2,7 @@
 
 import re
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.play import Call, Do, Done, Next, Opening, PlayLimits, Run, Say
 from strop_verify.core.rollout import Completion, Message
 from strop_verify.core.task import Task
+from strop_verify.sandbox import Folder as JailedFolder
+from strop_verify.sandbox import open_box
+from strop_verify.sandbox.programs import Programs
 
 USER = Message(role="user", content="again")
 ENVIRONMENTS = """
@@ -351,8 +355,12 @@ def test_plays_with_folders_are_no_more_than_the_machine_holds(monkeypatch: pyte
 
     for limits in (PlayLimits(plays=1, setups=1), PlayLimits(setups=1)):
         assert len(plays(Dispatcher(Counted(script), Slow(), Holds, limits=limits), 12, 1)) == 12
-    with pytest.raises(UserError, match="more than 3 plays hold a folder; lower play"):
-        plays(Dispatcher(Counted(script), Slow(), Holds, limits=PlayLimits(setups=4)), 12, 1)
+    with closing(Programs(open_box, JailedFolder)) as programs:
+        held = [programs.folder() for _ in range(3)]
+        with pytest.raises(UserError, match="more than 3 plays hold a folder; lower play"):
+            programs.folder()
+        held.pop().close()
+        programs.folder()
 
 
 @pytest.mark.unit

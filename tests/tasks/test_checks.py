@@ -93,7 +93,7 @@ def test_every_kind_answers_every_question(task: Task) -> None:
 
 def test_what_nobody_judges_is_said_by_its_kind() -> None:
     assert {task.check.kind for task in tasks() if not task.check.toolchains} == {"oracle", "none"}
-    with pytest.raises(VerificationError, match="of kind oracle are carried"):
+    with pytest.raises(VerificationError, match="of kind oracle can be stored"):
         tasks()[-1].toolchain()
 
 

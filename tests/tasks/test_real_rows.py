@@ -231,7 +231,7 @@ def test_rows_of_leetcode_come_in_by_their_columns(tmp_path: Path, verifier: Ope
 def test_tests_that_assert_nothing_are_refused(tmp_path: Path, tests: Any) -> None:
     row = {"q": "?", "a": "def f(n):\n    return n + 1\n", "t": tests}
     with pytest.raises(
-        UserError, match=r"r.jsonl:1: .*(assert nothing|asserts nothing|not valid Python|no Python)"
+        UserError, match=r"r.jsonl:1: .*(assert nothing|asserts nothing|not valid Python|not Python)"
     ):
         load_tasks(
             written(tmp_path / "r.jsonl", row), columns={"statement": "q", "reference": "a", "tests": "t"}

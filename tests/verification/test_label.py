@@ -137,7 +137,7 @@ def test_workspaces_are_carried(verifier: OpenVerifier) -> None:
 
 
 def test_other_checks_are_not_for_this_toolchain() -> None:
-    with pytest.raises(VerificationError, match="none of kind 'label'"):
+    with pytest.raises(VerificationError, match="is not of kind 'label'"):
         LabelToolchain().judge([(Task(statement="", check=WorkspaceCheck(argv=["true"])), "x")])
 
 
