@@ -175,9 +175,8 @@ class _Plays:
         except Exception as error:
             self._end(play, Done(f"the set-up failed: {type(error).__name__}: {error}", "infra"))
         else:
-            if (
-                play.setup is not None and play.services.used
-            ):  # so will those of the others, ahead of their turn
+            # A set-up that opened a folder: those of the other plays will, too, and ahead of their turn.
+            if play.setup is not None and play.services.used:
                 self._most = min(self._most, max(1, MOST_FOLDERS - self._limits.setups))
             self._decide(play, "begin")
         self._waited(play, time.monotonic() - started)
