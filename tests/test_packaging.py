@@ -1,6 +1,7 @@
 """What is beside the package: versions agree, the lock file meets every requirement, the workflow runs what we run."""
 
 import re
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
@@ -92,6 +93,25 @@ def test_the_workflow_runs_what_we_run() -> None:
     assert [hook["entry"].split()[0] for hook in hooks] == [
         ".venv/bin/ruff", ".venv/bin/ruff", ".venv/bin/mypy", ".venv/bin/lint-imports"
     ]  # fmt: skip
+
+
+def test_a_release_links_to_the_repository_that_releases_it(tmp_path: Path) -> None:
+    steps = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]["build"]["steps"]
+    (script,) = (step["run"] for step in steps if "project.urls" in step.get("run", ""))
+    for part in PARTS:
+        (tmp_path / part).mkdir(exist_ok=True)
+        (tmp_path / part / "pyproject.toml").write_bytes((ROOT / part / "pyproject.toml").read_bytes())
+    told = {"SERVER_URL": "https://git.example", "REPOSITORY": "a/strop", "REF_NAME": "v0.1.0"}
+    subprocess.run(
+        ["bash", "-e", "-c", script],
+        cwd=tmp_path,
+        env={f"GITHUB_{k}": v for k, v in told.items()},
+        check=True,
+    )
+    for part in PARTS:
+        urls = tomllib.loads((tmp_path / part / "pyproject.toml").read_text())["project"]["urls"]
+        assert urls["Repository"] == "https://git.example/a/strop" and len(urls) == 4
+        assert urls["Changelog"] == "https://git.example/a/strop/blob/v0.1.0/CHANGELOG.md"
 
 
 def test_docker_takes_the_locked_versions() -> None:
