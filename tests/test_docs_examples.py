@@ -37,11 +37,6 @@ BLOCKS = {
 TAKEN: list[str] = []
 pytestmark = pytest.mark.jail
 needs_pip = pytest.mark.skipif(not full(), reason="pip installs the neighbour: in a full run (--full)")
-PYTHONS = (
-    "python3.12",
-    "python3.13",
-    *map(str, sorted(Path.home().glob(".pyenv/versions/3.1[23]*/bin/python3"))),
-)
 
 
 def block(page: str, words: str) -> str:
@@ -443,7 +438,9 @@ def place() -> Iterator[Path]:
 @needs_pip
 @pytest.mark.soak(300)
 def test_harbor_as_documented(wheels: Path, place: Path) -> None:
-    python = next(filter(shutil.which, PYTHONS), None)
+    from tests.neighbours.venvs import LATER, working
+
+    python = working(*LATER)
     if python is None:
         pytest.skip("harbor needs Python 3.12 or later, and there is none here")
     shown = in_shell(

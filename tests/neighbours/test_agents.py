@@ -2,13 +2,11 @@
 
 import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
-from tests.neighbours.venvs import ROOT, made
+from tests.neighbours.venvs import ROOT, made, working
 from tests.scale import full
 from tests.warm import strop
 
@@ -25,12 +23,9 @@ def python_for(row: str) -> str:
     """A Python in which the row's agent can be installed."""
     wanted = re.search(r"Python (3\.\d+)", row)
     if wanted is None:
-        return shutil.which("python3.12") or shutil.which("python3.11") or "python3"
+        return working("python3.12", "python3.11") or "python3"
     found = [f"python{wanted[1]}", *map(str, Path.home().glob(f".pyenv/versions/{wanted[1]}.*/bin/python3"))]
-    for name in filter(shutil.which, found):
-        if subprocess.run([name, "-c", "import venv, ensurepip"], capture_output=True).returncode == 0:
-            return name
-    pytest.skip(f"there is no Python {wanted[1]}")
+    return working(*found) or pytest.skip(f"there is no Python {wanted[1]}")
 
 
 def test_the_table_has_its_rows() -> None:

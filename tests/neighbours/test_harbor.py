@@ -4,12 +4,11 @@ import itertools
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
-from tests.neighbours.venvs import neighbour
+from tests.neighbours.venvs import LATER, neighbour, working
 from tests.sandbox.image_files import Entry, layout, programs, tar_of
 from tests.scale import full
 from tests.warm import strop
@@ -19,11 +18,6 @@ from strop_verify.sandbox.machine import Machine
 
 COUNT = 20
 EQUAL = "class Any:\n    def __eq__(self, other): return True\n\ndef {0}(*a, **k): return Any()\n"
-PYTHONS = (
-    "python3.13",
-    "python3.12",
-    *sorted(map(str, Path.home().glob(".pyenv/versions/3.1[23]*/bin/python3"))),
-)
 
 
 def exported(folder: Path, count: int) -> Path:
@@ -77,7 +71,7 @@ def test_rewards_are_those_of_the_verifier(tmp_path):
 @pytest.mark.soak(900)
 @pytest.mark.skipif(not full(), reason="pip installs harbor: in a full run (--full)")
 def test_harbor_itself(tmp_path):
-    python = next((found for name in PYTHONS if (found := runs(name))), None)
+    python = working(*LATER)
     if python is None:
         pytest.skip("harbor needs Python 3.12 or later, and there is none here")
     place = Path(
@@ -127,15 +121,6 @@ def in_images(folder):
             place.write_text(text.replace(":1", ":2") if "lacking" in name else text)
             place.chmod(0o755)
     return store
-
-
-def runs(python: str) -> str | None:
-    """The program, where it is a Python that harbor takes."""
-    found = shutil.which(python)
-    code = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 12))"
-    return (
-        found if found and not subprocess.run([found, "-c", code], capture_output=True).returncode else None
-    )
 
 
 def rewards(harbor, folder, agent, tmp_path, *options):

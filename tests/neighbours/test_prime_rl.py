@@ -5,12 +5,11 @@ That needs a checkout of prime-rl in STROP_TEST_PRIME_RL and Python 3.12, which 
 
 import json
 import os
-import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
-from tests.neighbours.venvs import neighbour
+from tests.neighbours.venvs import neighbour, working
 from tests.warm import strop
 
 from strop.config.load import load_recipe
@@ -48,7 +47,7 @@ def test_the_folder_holds_a_taskset_and_settings(tmp_path: Path) -> None:
 @pytest.mark.skipif(not CONFIGS.is_dir(), reason="STROP_TEST_PRIME_RL names no checkout of prime-rl")
 @pytest.mark.parametrize("more", MORE)
 def test_prime_rl_reads_every_setting(more: list[str], tmp_path: Path) -> None:
-    python = shutil.which("python3.12")
+    python = working("python3.12")
     if python is None:
         pytest.skip("there is no python3.12")
     recipe = load_recipe(["python-1.5b"], more)

@@ -1,6 +1,7 @@
 """Environments of neighbours: one for each package, made by pip; what they pin clashes. STROP_TEST_VENVS keeps them."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -11,6 +12,25 @@ import pytest
 from tests.installs import PARTS
 
 ROOT = Path(__file__).parents[2]
+LATER = (
+    "python3.13",
+    "python3.12",
+    *sorted(map(str, Path.home().glob(".pyenv/versions/3.1[23]*/bin/python3"))),
+)
+"""Where a Python of version 3.12 or later may be."""
+
+
+def working(*names: str) -> str | None:
+    """The first of these Pythons that runs and makes environments: pyenv has programs of versions that it lacks."""
+    for found in filter(None, map(shutil.which, names)):
+        if (
+            subprocess.run(
+                [found, "-c", "import venv, ensurepip"], capture_output=True, check=False
+            ).returncode
+            == 0
+        ):
+            return found
+    return None
 
 
 class Neighbour:
