@@ -15,6 +15,7 @@ from typing import Any
 from strop.tasks import doctests as docs
 from strop_verify.code.python import source as pysource
 from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.task import Task
 
 PACKAGE = "tasksets.python_functions"
@@ -44,7 +45,7 @@ class _Topic:
         self.file = str(self.module.__file__)
         source = Path(self.file).read_text(encoding="utf-8")
         self.lines = source.splitlines()
-        self.statements = [(s, pysource.bound_names(s)) for s in ast.parse(source).body]
+        self.statements = [(s, pysource.bound_names(s)) for s in syntax_tree(source).body]
 
     def needed(self, node: ast.stmt, names: set[str], *, imports_only: bool = False) -> list[str]:
         """Source of the statements that bind the names, and of those that these need, in file order."""

@@ -2,10 +2,13 @@
 that a failure is told at once.
 """
 
+import ast
+import functools
 import gc
 import hashlib
 import os
 import signal
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 from tests import installs, needs, scale, tiers
+
+from strop_verify.core.syntax import retried
 
 if TYPE_CHECKING:
     from strop_verify.verification.verifier import OpenVerifier
@@ -27,6 +32,10 @@ if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # torch in each of them would take every core
+
+if sys.version_info < (3, 11, 8):
+    # It fails by chance (see strop_verify.core.syntax); where pytest itself parses, that would end the process.
+    ast.parse = functools.wraps(ast.parse)(functools.partial(retried, ast.parse))
 
 hypothesis.settings.register_profile("short", max_examples=25, deadline=None)
 hypothesis.settings.register_profile("full", max_examples=300, deadline=None)

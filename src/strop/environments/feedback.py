@@ -15,6 +15,7 @@ from strop_verify.core.checks import AssertsCheck, CasesCheck, EditCheck, Pytest
 from strop_verify.core.checks.base import CheckBase
 from strop_verify.core.play import Do, Done, Next, Opening, Say, Verify
 from strop_verify.core.rollout import Completion, Message
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, TestResult, Verdict
 
@@ -185,7 +186,7 @@ def _asserted(test: ast.stmt, message: str) -> str:
 
 def _asserts(code: str) -> list[ast.stmt]:
     """The statements that are tests: those with an assert."""
-    tree = ast.parse(code)
+    tree = syntax_tree(code)
     return [node for node in tree.body if any(isinstance(inner, ast.Assert) for inner in ast.walk(node))]
 
 
@@ -209,7 +210,7 @@ def _source(check: PytestCheck, name: str) -> str:
     wanted = re.sub(r"\[.*", "", rest.rpartition("::")[2] or rest)
     text = check.files.get(path, "")
     try:
-        nodes = ast.walk(ast.parse(text))
+        nodes = ast.walk(syntax_tree(text))
     except (SyntaxError, ValueError, RecursionError):
         return ""
     found = (ast.get_source_segment(text, n) for n in nodes if getattr(n, "name", None) == wanted)

@@ -14,6 +14,7 @@ from strop.repair.repository import RepositoryTexts
 from strop.tasks.answers import extract_code
 from strop.tasks.suite_tests import UnreadableTests, test_ids
 from strop_verify.core.ids import content_hash
+from strop_verify.core.syntax import syntax_tree
 
 MOST_KEPT = 30
 """Maximum test files to run, those with the most votes; as in Agentless Mini."""
@@ -43,7 +44,7 @@ def test_files(answers: Sequence[str], repository: RepositoryTexts) -> list[Test
         names = _tests(text)
         if not names:
             continue
-        key = content_hash(ast.dump(ast.parse(text)))
+        key = content_hash(ast.dump(syntax_tree(text)))
         votes[key] += 1
         texts.setdefault(key, (text, names))
     folder = _folder(repository)

@@ -10,6 +10,7 @@ from strop_verify.code.python import source as pysource
 from strop_verify.code.python.source import UNPARSABLE, Function
 from strop_verify.core.checks import Case, CasesCheck
 from strop_verify.core.errors import UserError
+from strop_verify.core.syntax import expression_of
 from strop_verify.core.task import Task
 
 SUFFIX = ".py"
@@ -122,7 +123,7 @@ def split_doctests(docstring: str) -> tuple[str, list[tuple[str, str]]]:
 
 def doctest_case(expression: str, expected: str, entry_point: str) -> Case:
     """A shown case from `entry_point(literals)` and its literal result. Raises ValueError for anything else."""
-    call = ast.parse(expression.strip(), mode="eval").body
+    call = expression_of(expression.strip())
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == entry_point):
         raise ValueError(f"the doctest `{expression}` is not a call of {entry_point}")
     return Case(

@@ -21,6 +21,7 @@ from strop_verify.code.python import source as pysource
 from strop_verify.code.python.source import UNPARSABLE, tree_of
 from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, Check, PytestCheck, StdioCase, StdioCheck
 from strop_verify.core.errors import UserError
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.test_code import names_bound
 
 SUITE = "test_answer.py"
@@ -109,7 +110,7 @@ def called_most(tests: str) -> str:
     `check(NAME)`, that name. "" if there is none.
     """
     try:
-        tree = ast.parse(tests)
+        tree = syntax_tree(tests)
     except UNPARSABLE:
         return ""
     bound = names_bound(tree) or frozenset()

@@ -12,6 +12,7 @@ from math import ceil
 
 from strop_verify.code.python.source import UNPARSABLE
 from strop_verify.core.ids import unit_interval
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.task import Split, Task
 
 STATEMENT_THRESHOLD = 0.6
@@ -167,7 +168,7 @@ def code_shingles(source: str, language: str = "python") -> frozenset[str]:
     if language != "python":
         return frozenset()
     try:
-        tree = ast.parse(source)
+        tree = syntax_tree(source)
         tree.body = [n for n in tree.body if not isinstance(n, ast.Import | ast.ImportFrom)]
         if not tree.body:
             return frozenset()

@@ -13,6 +13,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from strop_verify.code.python.source import UNPARSABLE
+from strop_verify.core.syntax import syntax_tree
 
 _OUT = {"skip", "skipIf", "skipUnless", "skipif", "xfail", "expectedFailure"}
 _CASES = {"TestCase", "IsolatedAsyncioTestCase"}
@@ -33,7 +34,7 @@ test_ids.__test__ = False  # type: ignore[attr-defined]  # not a test of Strop's
 
 def _of_file(path: str, text: str) -> Iterator[str]:
     try:
-        body = ast.parse(text, path).body
+        body = syntax_tree(text, path).body
     except UNPARSABLE as error:
         raise UnreadableTests(f"{path}: {type(error).__name__}: {error}") from error
     classes: dict[str, ast.ClassDef] = {}

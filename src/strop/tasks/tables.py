@@ -4,7 +4,6 @@ All cells are text. An empty cell is null, and one that holds a list or an objec
 that value.
 """
 
-import ast
 import csv
 import json
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from strop.tasks.lines import Report, fail, read_lines
 from strop.tasks.row_limits import MAX_ROW, check_value
 from strop_verify.code.python.source import UNPARSABLE
 from strop_verify.core.errors import UserError
+from strop_verify.core.syntax import literal_value
 
 SUFFIXES = (".csv", ".tsv")
 """File extensions, each alone or with .gz or .zst."""
@@ -86,7 +86,7 @@ def _value(cell: str) -> Any:
     with suppress(ValueError, RecursionError):
         return json.loads(text)
     try:
-        value = ast.literal_eval(text)
+        value = literal_value(text)
         return json.loads(json.dumps(value)) if isinstance(value, list | dict) else cell
     except (*UNPARSABLE, TypeError):
         return cell

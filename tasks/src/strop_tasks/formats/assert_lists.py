@@ -14,6 +14,7 @@ from strop.tasks.mapped_tests import can_fail
 from strop_verify.code.python import source as pysource
 from strop_verify.core.checks import AssertsCheck, PytestCheck
 from strop_verify.core.errors import UserError
+from strop_verify.core.syntax import syntax_tree
 
 SUITE = "test_answer.py"
 _VALUES = {name for kind in (str, bytes, int, float, list, tuple, dict, set) for name in dir(kind)}
@@ -73,13 +74,13 @@ def body_of_check(test: str, name: str) -> list[ast.stmt]:
 
 def count(tests: Sequence[str]) -> int:
     """How many top-level statements of the texts contain an assert: the tests of an *asserts* check."""
-    lines = (line for test in tests for line in ast.parse(test).body)
+    lines = (line for test in tests for line in syntax_tree(test).body)
     return sum(any(isinstance(node, ast.Assert) for node in ast.walk(line)) for line in lines)
 
 
 def _parsed(code: str, where: str) -> list[ast.stmt]:
     try:
-        return ast.parse(code).body
+        return syntax_tree(code).body
     except SyntaxError as error:
         raise UserError(f"{where}: not valid Python: {error.msg}: {code.strip()[:60]!r}") from error
     except (ValueError, RecursionError, MemoryError) as error:
@@ -141,7 +142,7 @@ def _has_objects(body: Sequence[ast.stmt], names: Sequence[str], reference: str)
 def _suite(names: Sequence[str], setup: str, bodies: Sequence[list[ast.stmt]]) -> PytestCheck:
     parts = [f"from solution import {', '.join(sorted(names))}", setup.strip("\n")]
     for number, body in enumerate(bodies):
-        (function,) = ast.parse(f"def test_{number}():\n    pass").body
+        (function,) = syntax_tree(f"def test_{number}():\n    pass").body
         assert isinstance(function, ast.FunctionDef)
         function.body = body
         parts.append(ast.unparse(function))

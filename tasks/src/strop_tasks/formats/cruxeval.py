@@ -21,6 +21,7 @@ from strop_tasks.formats.fields import has, text
 from strop_verify.code.python.source import UNPARSABLE, tree_of
 from strop_verify.core.checks import AssertsCheck
 from strop_verify.core.errors import UserError
+from strop_verify.core.syntax import literal_value
 from strop_verify.core.task import Task
 
 _FIELDS = ("id", "code", "input", "output")
@@ -65,7 +66,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
 
 def _is_literal(text: str) -> bool:
     try:
-        ast.literal_eval(text)
+        literal_value(text)
     except (*UNPARSABLE, TypeError):
         return False
     return True

@@ -32,6 +32,7 @@ from strop_verify.code.python import source as pysource
 from strop_verify.code.python.source import UNPARSABLE
 from strop_verify.core.checks import AssertsCheck
 from strop_verify.core.errors import UserError
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.task import Task
 
 _OURS = ("is_floats", "assertion", "check", "_poly", "_surface_Area", "_digit_distance_nums")
@@ -45,7 +46,7 @@ def _parsed_tests(code: str, where: str) -> tuple[str, list[tuple[str, str]], fl
     source of the list of arguments and of the expected value. Helpers are the code that the expected values need:
     `ref_func` and its imports, or "".
     """
-    tree = ast.parse(code)
+    tree = syntax_tree(code)
     body = next(
         (n.body for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "check"), tree.body
     )
@@ -248,7 +249,7 @@ def _hub(row: Row, where: str) -> Task:
 
 
 def _task(name: str, prompt: str, whole: str, entry: str, code: str, base: int | None) -> Task:
-    node = pysource.find_function(ast.parse(whole), entry)
+    node = pysource.find_function(syntax_tree(whole), entry)
     doc = ast.get_docstring(node) if node is not None else None
     continued = whole.startswith(prompt) and f"def {entry}" in prompt
     stated = doc if continued else prompt.strip().strip("\"'").strip()
@@ -274,7 +275,7 @@ def _joined(prompt: str, solution: str) -> str:
 def _require(whole: str, entry: str, where: str) -> None:
     if entry in _TAKEN or entry.startswith("strop_"):
         raise UserError(f"{where}: an entry point named {entry!r} would hide what the test code needs")
-    if not entry.isidentifier() or pysource.find_function(ast.parse(whole), entry) is None:
+    if not entry.isidentifier() or pysource.find_function(syntax_tree(whole), entry) is None:
         raise UserError(f"{where}: the canonical solution does not define {entry!r}")
 
 

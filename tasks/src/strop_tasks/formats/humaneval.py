@@ -32,6 +32,7 @@ from strop_verify.code.python.source import UNPARSABLE
 from strop_verify.core.checks import AssertsCheck, RustCheck
 from strop_verify.core.errors import UserError
 from strop_verify.core.optional_packages import require
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.task import Task
 
 
@@ -46,7 +47,7 @@ def task_of(row: dict[str, str]) -> Task:
     """The task of a row of strings. Raises ValueError or SyntaxError for code that does not define the entry
     point."""
     prompt, entry_point = row["prompt"], row["entry_point"]
-    node = pysource.find_function(ast.parse(prompt), entry_point)
+    node = pysource.find_function(syntax_tree(prompt), entry_point)
     if node is None:
         raise ValueError(f"{row['task_id']}: the prompt does not define {entry_point}")
     reference = prompt + row["canonical_solution"]
@@ -72,7 +73,7 @@ def test_code(source: str, entry_point: str, test: str) -> str:
 
 def called_helpers(reference: str, entry_point: str, code: str) -> list[str]:
     """Other functions of the reference that the test code uses and does not define."""
-    tree = ast.parse(code)
+    tree = syntax_tree(code)
     bound = {name for statement in tree.body for name in pysource.bound_names(statement)}
     used = pysource.used_names(tree) - bound - {entry_point}
     return [name for name in dict.fromkeys(pysource.defined(reference, ast.FunctionDef)) if name in used]
@@ -80,8 +81,8 @@ def called_helpers(reference: str, entry_point: str, code: str) -> list[str]:
 
 def helpers(source: str, entry_point: str, test: str) -> list[str]:
     """The source's imports and its other functions that the tests call. Raises SyntaxError."""
-    tree, lines = ast.parse(source), pysource.lines_of(source)
-    called = pysource.used_names(ast.parse(test))
+    tree, lines = syntax_tree(source), pysource.lines_of(source)
+    called = pysource.used_names(syntax_tree(test))
     imports = [pysource.segment(lines, s) for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
     functions = [
         pysource.segment(lines, s)
@@ -126,7 +127,7 @@ def _read_infilling(row: Row, where: str) -> Iterator[Task]:
     name, prefix, suffix, middle, test, entry = (text(row, field, where) for field in _INFILLING_FIELDS)
     whole = prefix + middle + suffix
     try:
-        node = pysource.find_function(ast.parse(whole), entry)
+        node = pysource.find_function(syntax_tree(whole), entry)
         if node is None:
             raise ValueError(f"no function {entry!r}")
         yield Task(

@@ -28,6 +28,7 @@ from strop_verify.code.python import source as pysource
 from strop_verify.code.python.source import UNPARSABLE
 from strop_verify.core.checks import Case, CasesCheck, PytestCheck
 from strop_verify.core.errors import UserError
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.task import Task
 
 Pair = tuple[list[Any], Any]
@@ -59,14 +60,14 @@ def is_plain(tests: str, name: str, correct: str) -> bool:
     """Whether the suite only compares calls with `==`; without a suite, whether the function is not a generator."""
     if not tests.strip():
         return not _is_generator(correct, name)
-    found = [ast.unparse(node.test) for node in ast.walk(ast.parse(tests)) if isinstance(node, ast.Assert)]
+    found = [ast.unparse(node.test) for node in ast.walk(syntax_tree(tests)) if isinstance(node, ast.Assert)]
     return found == [f"{name}(*input_data) == expected"]
 
 
 def slow_cases(tests: str) -> list[list[Any]]:
     """Arguments that the suite skips: the literals that `input_data` is compared with before the skip."""
     found: list[list[Any]] = []
-    for node in ast.walk(ast.parse(tests)):
+    for node in ast.walk(syntax_tree(tests)):
         if isinstance(node, ast.If) and any("skip(" in ast.unparse(line) for line in node.body):
             for inner in ast.walk(node.test):
                 if isinstance(inner, ast.Compare) and ast.unparse(inner.left) == "input_data":
@@ -76,7 +77,7 @@ def slow_cases(tests: str) -> list[list[Any]]:
 
 def classes_of(support: Mapping[str, str], tests: str, module: str) -> tuple[str, dict[str, str]]:
     """(source of the support modules that the suite imports, or "", files that import them from `module`)."""
-    nodes = list(ast.walk(ast.parse(tests)))
+    nodes = list(ast.walk(syntax_tree(tests)))
     imported = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
     imported |= {a.name for node in nodes if isinstance(node, ast.Import) for a in node.names}
     above, files = "", {}
@@ -84,7 +85,7 @@ def classes_of(support: Mapping[str, str], tests: str, module: str) -> tuple[str
         stem = path.removesuffix(".py").replace("/", ".")
         if not path.endswith(".py") or stem not in imported:
             continue
-        names = [n.name for n in ast.parse(source).body if isinstance(n, pysource.Function | ast.ClassDef)]
+        names = [n.name for n in syntax_tree(source).body if isinstance(n, pysource.Function | ast.ClassDef)]
         above += source.strip("\n") + "\n\n\n"
         files[path] = f"from {module} import {', '.join(names)}\n" if names else ""
     return above, files
@@ -93,7 +94,7 @@ def classes_of(support: Mapping[str, str], tests: str, module: str) -> tuple[str
 def suite(name: str, tests: str, cases: Sequence[Pair], files: Mapping[str, str]) -> PytestCheck:
     """The suite with its imports. Raises ValueError if it has no test."""
     path = f"test_{name}.py"
-    found = [f"{path}::{test}" for test in _test_ids(ast.parse(tests), len(cases))]
+    found = [f"{path}::{test}" for test in _test_ids(syntax_tree(tests), len(cases))]
     if not found:
         raise ValueError("the suite holds no test")
     given = {"cases.json": json.dumps([[args, value] for args, value in cases])} if cases else {}
@@ -148,7 +149,7 @@ def _suffixes(test: ast.FunctionDef, cases: int) -> list[str]:
 
 
 def _is_generator(source: str, name: str) -> bool:
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(syntax_tree(source)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             waiting: list[ast.AST] = list(node.body)
             while waiting:
@@ -176,7 +177,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
 
 def _task(row: Row, where: str) -> Task:
     name, buggy, correct = (text(row, field, where) for field in ("name", "buggy", "correct"))
-    if pysource.find_function(ast.parse(correct), name) is None:
+    if pysource.find_function(syntax_tree(correct), name) is None:
         raise UserError(f"{where}: the correct program does not define {name!r}")
     tests = text(row, "pytest", where, default="")
     cases = _cases(items(row, "json_cases", where, default=[]), where)
@@ -225,7 +226,7 @@ def _statement(name: str, buggy: str) -> str:
     """The bare strings of the buggy program, and the request."""
     notes = [
         node.value.value.strip()
-        for node in ast.parse(buggy).body
+        for node in syntax_tree(buggy).body
         if isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)

@@ -34,6 +34,7 @@ from strop_tasks.formats.humaneval import called_helpers, closed, test_code
 from strop_verify.code.python.source import UNPARSABLE
 from strop_verify.core.checks import AssertsCheck, Check, CommandCheck, CommandStep, RustCheck
 from strop_verify.core.errors import UserError
+from strop_verify.core.syntax import literal_value, syntax_tree
 from strop_verify.core.task import Task
 
 NODE = ["node", "--max-old-space-size=256", "--no-addons"]
@@ -182,7 +183,7 @@ def literal(text: str) -> Any:
     ]
     parts[1::2] = [part.replace("\\$", "$") for part in parts[1::2]]
     try:
-        value = ast.literal_eval("".join(parts))
+        value = literal_value("".join(parts))
     except (SyntaxError, ValueError, MemoryError, RecursionError, TypeError) as error:
         raise ValueError(f"not a literal: {text[:40]}") from error
     if isinstance(value, tuple | set | bytes | complex):
@@ -274,7 +275,9 @@ def _used(code: str) -> str:
 def _prose(prompt: str, language: str, entry: str) -> str:
     """A prompt's docstring, or its comments without comment markers."""
     if language == "python":
-        found = [n for n in ast.walk(ast.parse(prompt)) if isinstance(n, ast.FunctionDef) and n.name == entry]
+        found = [
+            n for n in ast.walk(syntax_tree(prompt)) if isinstance(n, ast.FunctionDef) and n.name == entry
+        ]
         return (ast.get_docstring(found[-1]) if found else "") or prompt
     blocks = re.findall(r"/\*(.*?)\*/", prompt, re.S)
     lines = "\n".join(blocks).splitlines() if blocks else re.findall(r"^\s*//+(.*)$", prompt, re.M)

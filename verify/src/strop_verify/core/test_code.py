@@ -7,6 +7,8 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
+from strop_verify.core.syntax import syntax_tree
+
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CATCHES_ALL = {"", "Exception", "BaseException"}
 _LEAVES = {"exit", "_exit", "quit", "fail", "skipTest"}
@@ -77,7 +79,7 @@ def never_fails(code: str, functions: tuple[str, ...]) -> str:
     Either it never reaches a call of the answer, or its comparisons have no effect, always hold, or are caught.
     """
     try:
-        body = ast.parse(code).body
+        body = syntax_tree(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     names = {part for function in functions for part in (function, "Solution")}

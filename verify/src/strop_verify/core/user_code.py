@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import ConfigDict, ValidationError, create_model
 
 from strop_verify.core.errors import UserError
+from strop_verify.core.syntax import syntax_tree
 
 _PREFIX = "strop_user_"
 
@@ -129,7 +130,7 @@ def files_used(path: Path) -> list[Path]:
 def _imported(file: Path, folder: Path) -> Iterator[Path]:
     """Files below a folder that a file's import statements name."""
     try:
-        nodes = list(ast.walk(ast.parse(file.read_bytes())))
+        nodes = list(ast.walk(syntax_tree(file.read_bytes())))
     except (OSError, SyntaxError, ValueError):
         return  # reported when it is loaded
     for node in nodes:

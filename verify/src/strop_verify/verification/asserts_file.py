@@ -7,6 +7,7 @@ names that they bind are global, as in a program. Code that a function cannot ho
 import ast
 
 from strop_verify.core.checks import AssertsCheck
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.verification.python.names import bound_names
 
 NAME = "test_asserts.py"
@@ -52,7 +53,7 @@ def files_of(check: AssertsCheck) -> dict[str, str]:
 def _as_function(code: str, head: str) -> str:
     """The file's text; empty if the code cannot be the body of a function."""
     try:
-        tree, file = ast.parse(code), ast.parse(head)
+        tree, file = syntax_tree(code), syntax_tree(head)
         function = next(one for one in file.body if isinstance(one, ast.FunctionDef))
         names = sorted(bound_names(tree.body) - {TEST})
         shared: list[ast.stmt] = [ast.Global(names=names)] if names else []

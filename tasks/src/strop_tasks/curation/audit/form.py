@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from strop_tasks.curation.audit.record import AuditSettings, Finding, fatal, warning
 from strop_verify.code.python.source import UNPARSABLE
 from strop_verify.core.checks.base import SingleTest
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.task import Task
 from strop_verify.core.text import squeeze
 from strop_verify.sandbox.limits import Limits
@@ -136,7 +137,7 @@ def _uncommented(code: str) -> str:
             if token.type == tokenize.COMMENT:
                 (row, start), (_, end) = token.start, token.end
                 lines[row - 1] = lines[row - 1][:start] + lines[row - 1][end:]
-        for node in ast.walk(ast.parse(code)):
+        for node in ast.walk(syntax_tree(code)):
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 for number in range(node.lineno - 1, node.end_lineno or node.lineno):
                     lines[number] = "\n"

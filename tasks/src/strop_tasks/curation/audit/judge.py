@@ -13,6 +13,7 @@ from strop.tasks.inputs import leaves
 from strop_tasks.curation.audit.record import Finding, fatal, warning
 from strop_verify.code.python.source import module_of
 from strop_verify.core.checks import CasesCheck, StdioCheck
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.task import Task
 
 _fatal, _warning = partial(fatal, "special-judge"), partial(warning, "special-judge")
@@ -141,7 +142,7 @@ def _turned(code: str) -> str | None:
         return None
     future = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
     rest = [n for n in tree.body if n not in future]
-    tree.body = [*future, *ast.parse(_TURN).body, *rest]
+    tree.body = [*future, *syntax_tree(_TURN).body, *rest]
     return ast.unparse(ast.fix_missing_locations(tree))
 
 

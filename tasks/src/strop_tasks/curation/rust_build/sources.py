@@ -18,6 +18,7 @@ from strop.tasks.templates import examples
 from strop_verify.core.checks import Case, CasesCheck
 from strop_verify.core.errors import UserError
 from strop_verify.core.ids import content_hash
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.task import Task
 
 _ACECODE = {"id", "source", "question", "test_cases"}
@@ -134,7 +135,7 @@ def _asserted(tests: Any) -> tuple[str, tuple[Case, ...]]:
 
 def _case(text: str) -> tuple[str, Case] | None:
     try:
-        statement = ast.parse(text.strip()).body[0]
+        statement = syntax_tree(text.strip()).body[0]
         compared = statement.test if isinstance(statement, ast.Assert) else None
         if not (isinstance(compared, ast.Compare) and len(compared.ops) == 1):
             return None

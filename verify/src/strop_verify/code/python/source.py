@@ -11,6 +11,8 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from strop_verify.core.syntax import syntax_tree
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """Fields of statements that hold statements."""
@@ -55,7 +57,7 @@ def tree_of(text: str | bytes) -> ast.Module:
     """The syntax tree of a source text, without warnings. Raises one of `UNPARSABLE`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ast.parse(text)
+        return syntax_tree(text)
 
 
 def parse(text: str) -> ast.Module:
@@ -206,7 +208,7 @@ def signature_of(source: str, entry_point: str) -> str:
 
     The source need not have a body after the docstring. Raises SyntaxError when it cannot be parsed.
     """
-    node = find_function(ast.parse(source), entry_point)
+    node = find_function(syntax_tree(source), entry_point)
     if node is None:
         return ""
     lines = lines_of(source)

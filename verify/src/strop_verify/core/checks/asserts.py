@@ -19,6 +19,7 @@ from strop_verify.core.checks.base import (
 )
 from strop_verify.core.checks.beyond_values import UNREADABLE, beyond_values, shares_process, tree_of
 from strop_verify.core.ids import canonical_json
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.test_code import last_name, never_fails
 from strop_verify.core.text import squeeze
 
@@ -67,7 +68,7 @@ class AssertsCheck(CheckBase):
     def with_tests(self, numbers: Sequence[int]) -> Self:
         """Layout and comments of the rest are normalised."""
         gone = set(range(len(self.single_tests()))) - set(numbers)
-        body = ast.parse(self.code).body
+        body = syntax_tree(self.code).body
         places = [at for at, node in enumerate(body) if isinstance(node, ast.Assert)]
         left_out = {places[number] for number in gone}
         kept = [node for at, node in enumerate(body) if at not in left_out]
@@ -94,7 +95,7 @@ class AssertsCheck(CheckBase):
     def pairs(self) -> Iterator[tuple[str, str]]:
         """`assert f(1) == 2` as the pair (arguments, 2); an assertion of another form as its own text."""
         try:
-            tree = ast.parse(self.code)
+            tree = syntax_tree(self.code)
         except UNREADABLE:
             yield words_of(self.code), ""
             return

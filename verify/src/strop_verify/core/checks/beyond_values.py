@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Collection
 
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.test_code import last_name
 
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -31,7 +32,7 @@ _OF_OBJECTS = frozenset(
 def tree_of(code: str) -> ast.Module:
     """The code's tree; an empty one for code that cannot be parsed."""
     try:
-        return ast.parse(code)
+        return syntax_tree(code)
     except UNREADABLE:
         return ast.Module([], [])
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from strop_verify.core.syntax import expression_of, syntax_tree
 from strop_verify.verification.project.names import COMPUTING, Names, computed
 
 _MOST_PARTS = 12
@@ -130,12 +131,12 @@ def call_of(name: str, *values: ast.expr) -> ast.expr:
 
 def statement_of(text: str) -> ast.stmt:
     """Parses the text of one statement."""
-    return ast.parse(text).body[0]
+    return syntax_tree(text).body[0]
 
 
 def written(value: Any) -> ast.expr:
     """A value as an expression; set elements sorted, since their order differs between processes."""
-    made = ast.parse(repr(value), mode="eval").body
+    made = expression_of(repr(value))
     for node in ast.walk(made):
         if isinstance(node, ast.Set):
             node.elts.sort(key=ast.unparse)

@@ -7,6 +7,7 @@ import ast
 import copy
 from collections.abc import Callable, Mapping
 
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.verification.project.control_helpers import ControlHelpers, assigned, call_of, statement_of
 from strop_verify.verification.project.syntax_of_tests import called, compared_only, is_literal, pair_of
 
@@ -136,7 +137,7 @@ class ControlRewriter:
         if self._helper:
             self._function.body[:] = [*first, *body]
             return
-        ended = ast.parse(f"try:\n    pass\nexcept {self._helpers.holds}:\n    return\n").body[0]
+        ended = syntax_tree(f"try:\n    pass\nexcept {self._helpers.holds}:\n    return\n").body[0]
         assert isinstance(ended, ast.Try)
         ended.body = [*body, self._helpers.tail()]
         self._function.body[:] = [*first, ended]
@@ -287,7 +288,7 @@ class ControlRewriter:
     def _tried(self, *statements: ast.stmt) -> ast.stmt:
         helpers = self._helpers
         end = f"raise {helpers.holds}" if self._helper else "return"
-        tried = ast.parse(
+        tried = syntax_tree(
             f"try:\n    pass\nexcept Exception:\n    {helpers.fell}()\n"
             f"else:\n    if {helpers.held}():\n        {end}\n"
         ).body[0]

@@ -13,6 +13,7 @@ import copy
 import random
 from collections.abc import Mapping
 
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.verification.controls import ControlTests
 from strop_verify.verification.project.control_helpers import ControlHelpers
 from strop_verify.verification.project.control_rewriter import ControlRewriter
@@ -50,7 +51,7 @@ def python_controls(
             if truth is None:
                 path = beside(home, {**tree, **dict.fromkeys(found.files, b"")}, names)
             try:
-                module = ast.parse(text)
+                module = syntax_tree(text)
                 called = _pinned(module, home, rests, names, recorded)
                 found.files[path], changed = _rewritten(module, rests, called, passes, names, rng, support)
             except (SyntaxError, ValueError, RecursionError):
@@ -100,7 +101,7 @@ def _rewritten(
             ControlRewriter(function, helpers, literals, helper=True).act()
     _bind_again(tree, literals, helpers)
     _drop_others(tree, {called.get(rest, rest).partition("[")[0].rpartition("::")[2] for rest in rests})
-    _put_first(tree, ast.parse(helpers.text()).body)
+    _put_first(tree, syntax_tree(helpers.text()).body)
     return ast.unparse(ast.fix_missing_locations(tree)), changed
 
 

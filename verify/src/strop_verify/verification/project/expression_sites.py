@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from strop_verify.core.syntax import literal_value
+
 NO_VALUE = object()
 
 
@@ -88,7 +90,7 @@ class Site:
 @lru_cache(maxsize=64)
 def plain(text: str) -> Any:
     """A literal's value, shared between calls: do not modify it."""
-    return ast.literal_eval(text)
+    return literal_value(text)
 
 
 def in_rounds(value: Any, loops: Sequence[SiteLoop], rounds: Mapping[SiteLoop, int]) -> Any:

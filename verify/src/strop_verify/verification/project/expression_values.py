@@ -3,12 +3,12 @@
 Two fresh processes evaluate them; values that differ are dropped, and all values if a run breaks off.
 """
 
-import ast
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from strop_verify.core.last_used import LastUsed
 from strop_verify.core.snapshots import Files
+from strop_verify.core.syntax import literal_value, syntax_tree
 from strop_verify.verification.project.backend import Backend
 from strop_verify.verification.project.library import is_library
 from strop_verify.verification.project.pins import FilePins, Place, Values
@@ -65,7 +65,7 @@ def _asked(base: Files, tests: Collection[str]) -> tuple[dict[str, Place], list[
     for home, mine in by_file(base, tests).items():
         place = Place(home, tuple(mine), hidden, helpers)
         try:
-            asked = FilePins(ast.parse(base[home].decode("utf-8", "replace")), place).probes()
+            asked = FilePins(syntax_tree(base[home].decode("utf-8", "replace")), place).probes()
         except (SyntaxError, ValueError, RecursionError):
             continue
         if asked:
@@ -83,7 +83,7 @@ def _modules(path: str) -> list[str]:
 def _value(text: str) -> str:
     """The text if it is a literal, else an empty text."""
     try:
-        ast.literal_eval(text)
+        literal_value(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return ""
     return text

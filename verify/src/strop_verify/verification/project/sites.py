@@ -10,6 +10,7 @@ import copy
 from collections import Counter
 from collections.abc import Iterable
 
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.verification.project.control_helpers import call_of
 from strop_verify.verification.project.expression_sites import Bound, Mention, Root, Site, SiteLoop, SiteProbe
 from strop_verify.verification.project.pure_expressions import Function, Module, times_bound
@@ -248,7 +249,7 @@ class SiteScope:
         for loop in reversed(loops):
             text = f"tuple({text} for {ast.unparse(loop.node.target)} in {ast.unparse(loop.iterable)})"
         names = {bound.parameter for bound in self._bound.values()} - {""}
-        used = {one.id for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Name)}
+        used = {one.id for one in ast.walk(syntax_tree(text)) if isinstance(one, ast.Name)}
         return self._finder.probe(self._owner, text, bool(names & used))
 
     def _clean(self, node: ast.AST) -> bool:

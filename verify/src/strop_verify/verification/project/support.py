@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from strop_verify.code.python.source import module_of
 from strop_verify.core.last_used import LastUsed
 from strop_verify.core.snapshots import Files
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.test_code import last_name
 from strop_verify.verification.project.backend import Backend
 from strop_verify.verification.project.definitions import (
@@ -220,7 +221,7 @@ def _emptied(data: bytes, name: str) -> str | None:
     if yields != manages:
         return None
     nothing = "try:\n    yield\nexcept Exception:\n    pass" if manages else "pass"
-    node.body = ast.parse(nothing).body
+    node.body = syntax_tree(nothing).body
     return ast.unparse(tree)
 
 

@@ -7,6 +7,8 @@ import symtable
 import sys
 from pathlib import PurePosixPath
 
+from strop_verify.core.syntax import syntax_tree
+
 _LIBRARIES = {*sys.stdlib_module_names, "pytest", "_pytest"}
 
 
@@ -49,7 +51,7 @@ def star_names(body: list[ast.stmt]) -> set[str]:
 def used_names(text: str) -> set[str]:
     """Names that test code refers to: imported names, attributes and globals. Raises SyntaxError, ValueError."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(syntax_tree(text)):
         if isinstance(node, ast.ImportFrom):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.Attribute):

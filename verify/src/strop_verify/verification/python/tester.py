@@ -33,6 +33,7 @@ from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.test_code import names_bound, tests_among
 from strop_verify.sandbox.confine import ChildConfinement
 from strop_verify.verification.python.candidate_client import (
@@ -77,7 +78,7 @@ class TestCode:
 @lru_cache(maxsize=256)
 def prepare(code: str, entry: str, helpers: tuple[str, ...]) -> TestCode:
     """Compiles a task's tests; cached for its next answers. Raises SyntaxError, ValueError."""
-    tree = ast.parse(code)
+    tree = syntax_tree(code)
     flags = compile(code, _TESTS, "exec", dont_inherit=True).co_flags & __future__.annotations.compiler_flag
     judging = tests_among(tree.body, [entry])
     compiled = [compile(ast.Module([n], []), _TESTS, "exec", flags, dont_inherit=True) for n in tree.body]

@@ -4,7 +4,6 @@ The answer is never written to disk. Passed means that every test of `check.test
 that only the runner holds; the answer's process holds only its own channel.
 """
 
-import ast
 import builtins
 import json
 import socket
@@ -15,6 +14,7 @@ from typing import Any
 
 from strop_verify.core.checks import PytestCheck
 from strop_verify.core.errors import VerificationError
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.core.verdict import Outcome, TestResult
 from strop_verify.sandbox.jailed import JailedProcess, WorkFolder
 from strop_verify.sandbox.jails import choose
@@ -186,7 +186,7 @@ def hidden_names(files: dict[str, str]) -> list[str]:
     for path, text in files.items():
         if path.endswith(".py"):
             try:
-                names |= bound_names(ast.parse(text, path).body)
+                names |= bound_names(syntax_tree(text, path).body)
             except (SyntaxError, ValueError) as error:
                 raise VerificationError(f"test code: {type(error).__name__}: {error}") from None
     return sorted(names)

@@ -11,7 +11,6 @@ the fields of `SuiteCalls.report`), {"collect": where, "x"} for a file that coul
 until then} if calls are recorded, {"done": why, "changed"}.
 """
 
-import ast
 import json
 import os
 import random
@@ -24,6 +23,7 @@ from importlib.util import spec_from_loader
 from types import ModuleType
 from typing import Any, NoReturn
 
+from strop_verify.core.syntax import syntax_tree
 from strop_verify.sandbox import confine, workdir
 from strop_verify.sandbox.limits import Limits
 from strop_verify.verification.python import fork_server
@@ -117,7 +117,7 @@ class AnswerFinder(MetaPathFinder, Loader):
 def run_suite(job: dict[str, Any], session: Session, send: _Send) -> None:
     """Runs one job from the candidate's first frame to {"done"}."""
     texts = [text for path, text in job["files"] if path.endswith(".py")]
-    brought = {name for text in texts for name in star_names(ast.parse(text).body)}
+    brought = {name for text in texts for name in star_names(syntax_tree(text).body)}
     used = frozenset(name for text in texts for name in used_names(text))
     finder = AnswerFinder(job["path"], session, frozenset(job["hidden"]) | brought, used)
     session.takes_changes = job["changes"]
