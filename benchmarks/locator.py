@@ -1,10 +1,10 @@
-"""Measures the locator of `strop search`: the number of questions with a right file first, and the time of a warm
-answer.
+"""Measures `strop search`: the number of questions with a right file first, and the time of a warm answer.
 
-    python benchmarks/locator.py benchmarks/locator_questions.txt --below FOLDER [--set later]
+    python benchmarks/locator.py benchmarks/locator_questions.txt --below FOLDER [--set later] [--model RUN]
     python benchmarks/locator.py --latency FOLDER... [--files 5000] [--json FILE]
 
 A line of questions is `set|repository|question|right files, with commas`; repositories are folders in FOLDER.
+Without `--model` the words decide.
 `--latency` copies programs of the folders into a new one and times the first question (everything is read), further
 ones, the same ones again (warm), and one after a file was added.
 """
@@ -19,7 +19,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from strop.cli.options import EngineOptions
+from strop.cli.search import finder_of
 from strop.environments.locator import Locator
+from strop.serve.found import Find
 
 QUESTIONS = (
     "where are command line options parsed", "how is the timeout of a request enforced", "where is the cache emptied",
@@ -30,19 +33,21 @@ QUESTIONS = (
 )  # fmt: skip
 
 
-def hits(questions: list[str], below: Path, misses: bool) -> dict[str, float]:
-    """Numbers of questions with a right file first, in the first two, and in the first three."""
-    locators: dict[str, Locator] = {}
+def hits(questions: list[str], below: Path, misses: bool, find: Find) -> dict[str, float]:
+    """Numbers of questions with a right file first, in the first two, and in the first three; seconds a question."""
     places: list[int] = []
+    seconds: list[float] = []
     for line in questions:
         _, repository, question, right = line.split("|")
-        found = locators.setdefault(repository, Locator()).find(below / repository, question)
-        order = [place.path for place in found]
+        began = time.perf_counter()
+        order = list(find(below / repository, question).places)
+        seconds.append(time.perf_counter() - began)
         at = next((number for number, path in enumerate(order, 1) if path in right.split(",")), 99)
         places.append(at)
         if misses and at > 2:
             print(f"{repository}: {question}\n    {order}, not {right}", file=sys.stderr)
-    return {"questions": len(places), **{f"first {n}": sum(at <= n for at in places) for n in (1, 2, 3)}}
+    first = {f"first {n}": sum(at <= n for at in places) for n in (1, 2, 3)}
+    return {"questions": len(places), **first, "p50": statistics.median(seconds), "max": max(seconds)}
 
 
 def latency(folders: list[Path], files: int) -> dict[str, float]:
@@ -90,12 +95,14 @@ def main() -> None:
     parser.add_argument("--latency", type=Path, nargs="+")
     parser.add_argument("--files", type=int, default=5000)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--model", default="", help="as for strop search")
     args = parser.parse_args()
     out: dict[str, float] = {}
     if args.questions:
         lines = args.questions.read_text(encoding="utf-8").splitlines()
         asked = [line for line in lines if line.startswith(args.set) and not line.startswith("#")]
-        out |= hits(asked, args.below, args.misses)
+        with finder_of(args.model, EngineOptions(), [], 600) as finder:
+            out |= hits(asked, args.below, args.misses, finder.find)
     if args.latency:
         out |= latency(args.latency, args.files)
     for name, value in out.items():
