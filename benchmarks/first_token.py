@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--keys", type=int, default=40)
     parser.add_argument("--context", type=int, default=1024)
-    parser.add_argument("--behind", type=int, help="tokens of the text behind the cursor; default: a quarter")
+    parser.add_argument("--behind", type=int, help="tokens of the text behind the cursor; default: 64")
     parser.add_argument("--file", type=Path, default=Path(textwrap.__file__))
     parser.add_argument("--json", type=Path)
     parser.add_argument("settings", nargs="*", metavar="KEY=VALUE")

@@ -49,7 +49,7 @@ def serve_edits(
         int | None,
         Option(
             min=0,
-            help="maximum tokens of it for the text after the cursor, by default a quarter; fewer is faster",
+            help="maximum tokens of it for the text after the cursor, by default 64, at most a quarter",
         ),
     ] = None,
     max_tokens: Annotated[int, Option(min=1, help="maximum tokens of a suggestion")] = 64,
