@@ -24,8 +24,8 @@ _MARKERS = (
 _CHARACTERS = 8
 """Characters allowed per token of the context: longer texts are cut before they are encoded."""
 BEHIND = 64
-"""Maximum tokens after the cursor. Four times as many made suggestions no better but the first token two to three times
-later (benchmarks/behind.py, first_token.py)."""
+"""Maximum tokens after the cursor. Four times as many made suggestions not measurably better, and the first token two
+to three times later (benchmarks/behind.py, first_token.py)."""
 _OPENING, _CLOSING, _OPENERS = "([{", ")]}", (":", "{")
 """Brackets, and the characters that end a line that opens a block."""
 _QUOTED = re.compile(r"""\"(?:\\.|[^"\\\n])*\"|'(?:\\.|[^'\\\n])*'""")
